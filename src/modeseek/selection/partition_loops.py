@@ -79,10 +79,10 @@ def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-d
     """Count points in each cell of a contingency table; return the number of cells that are not empty."""
     found = 0
     for i in range(len(first)):
+        # without a branch, which processors could not predict
         cell = first[i] * size + second[i]
-        if cells[cell] == 0:
-            seen[found] = cell
-            found += 1
+        seen[found] = cell
+        found += cells[cell] == 0
         cells[cell] += 1
     return found
 
@@ -120,7 +120,7 @@ def pair_agreement(table: IntArray, sizes: IntArray) -> tuple[Array, Array]:
     # added up in the same order as the cells below, so that equal partitions have no entropy given each other
     logs = np.bincount(np.repeat(np.arange(c), sizes), weights=log_of[counts])
     ari, entropy = np.ones((c, c)), np.zeros((c, c))
-    cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m, dtype=np.int64)
+    cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m + 1, dtype=np.int64)
     _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy)
     return ari, entropy
 
@@ -158,7 +158,7 @@ def best_agreement(table: IntArray, sizes: IntArray, others: IntArray, other_siz
     # partitions with similar numbers of pairs come first, so that most of the others can be skipped
     order = np.argsort(theirs, kind="stable")
     middle = np.searchsorted(theirs[order], own)
-    cells, seen = np.zeros(sizes.max() * other_sizes.max(), dtype=np.int32), np.empty(m, dtype=np.int64)
+    cells, seen = np.zeros(sizes.max() * other_sizes.max(), dtype=np.int32), np.empty(m + 1, dtype=np.int64)
     best, which = np.full(c, -1.0), np.full(c, -1)
     _best_agreement_loop(table, own, others, other_sizes, theirs, order, middle, cells, seen, best, which)
     return best, which

@@ -105,13 +105,10 @@ def geometry_features(sample: GeometrySample, labels: IntArray, config: Features
     return found
 
 
-def add_relative_r2(candidates: Sequence[Proposal], found: Sequence[dict[str, float]]) -> None:
+def add_relative_r2(candidates: Sequence[Proposal], columns: dict[str, Array]) -> None:
     """Add the share of explained variance relative to that of centers, a rising curve over the number of clusters."""
-    pairs = [(0.0, 0.0)]
-    for each, features in zip(candidates, found, strict=True):
-        if each.proposer == "centers":
-            pairs.append((features["log_k_sample"], features["r2"]))
-    log_k, r2 = np.array(sorted(pairs)).T
+    own = [each.proposer == "centers" for each in candidates]
+    pairs = zip(columns["log_k_sample"][own], columns["r2"][own], strict=True)
+    log_k, r2 = np.array(sorted([(0.0, 0.0), *pairs])).T
     best = np.maximum.accumulate(r2)
-    for features in found:
-        features["r2_relative"] = features["r2"] / max(float(np.interp(features["log_k"], log_k, best)), 1e-3)
+    columns["r2_relative"] = columns["r2"] / np.maximum(np.interp(columns["log_k"], log_k, best), 1e-3)
