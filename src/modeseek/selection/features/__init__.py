@@ -82,22 +82,17 @@ def feature_table(
         pairs = pair_sample(data, geometry.rows)
 
     def measure(part: slice) -> dict[str, Array]:
-        labels = [each.labels for each in pool.candidates[part]]
-        partitions = Partitions.of(labels)
-        mass = partitions.weight_of_clusters(data.weights)
+        partitions = Partitions.of([each.labels for each in pool.candidates[part]])
+        mass = partitions.weights(data.weights)
         found = {**size_features(partitions, mass), **graph_features(graph, partitions, mass)}
         if not data.has_coordinates:
             return found
-        several = [
-            {
-                **geometry_features(geometry, each, config.features),
-                **gaussian_features(gaussians, each, config.features),
-                **pair_features(pairs, each, config.features),
-            }
-            for each in labels
-        ]
-        names = {name for each in several for name in each}
-        return found | {name: np.array([each.get(name, np.nan) for each in several]) for name in names}
+        return {
+            **found,
+            **geometry_features(geometry, partitions, config.features),
+            **gaussian_features(gaussians, partitions, config.features),
+            **pair_features(pairs, partitions, config.features),
+        }
 
     c = len(pool)
     table = np.full((c + 1, len(FEATURES)), np.nan)

@@ -7,7 +7,7 @@ from numba import njit
 
 from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
 from modeseek._common.types import Array, IntArray
-from modeseek.selection.config import FeaturesConfig
+from modeseek.selection.features.partitions import Partitions
 
 # clusters of fewer points are left out
 LEAST_POINTS = 6
@@ -105,15 +105,15 @@ def _halves_loop(x, members, start, chosen, floor, side, axis, means, covariance
                     axis[2, a] = 0.5 * (axis[3, a] / low + axis[4, a] / high)
 
 
-def _pairs_loop(x, members, start, chosen, means, covariances, factor, line, out):  # type: ignore[no-untyped-def]
+def _pairs_loop(x, members, start, chosen, first_of, last_of, means, covariances, factor, line, out):  # type: ignore[no-untyped-def]
     """Find the nearest cluster of each, and write distance, valley and the gain of two Gaussians over one."""
-    d, k = x.shape[1], len(chosen)
+    d = x.shape[1]
     common = covariances[-1]
-    for r in range(k):
+    for r in range(len(chosen)):
         near, least, within = r, np.inf, 0.0
         # the last step returns to the nearest cluster
-        for step in range(k + 1):
-            o = step if step < k else near
+        for step in range(first_of[r], last_of[r] + 1):
+            o = step if step < last_of[r] else near
             if o == r:
                 continue
             share = out[r, 0] / (out[r, 0] + out[o, 0])
@@ -130,7 +130,7 @@ def _pairs_loop(x, members, start, chosen, means, covariances, factor, line, out
                     v -= factor[a, b] * line[b]
                 line[a] = v / factor[a, a]
                 square += line[a] * line[a]
-            if step < k:
+            if step < last_of[r]:
                 if square < least:
                     near, least = o, square
                 continue
@@ -163,23 +163,20 @@ def _pairs_loop(x, members, start, chosen, means, covariances, factor, line, out
 _halves_loop, _pairs_loop = cached_loop(_halves_loop), cached_loop(_pairs_loop)
 
 
-def compare_pairs(x: Array, labels: IntArray, floor: float, config: FeaturesConfig) -> Array:
-    """Return five columns for the largest clusters, those with at least `LEAST_POINTS` points.
+def compare_pairs(x: Array, partitions: Partitions, chosen: IntArray, floor: float) -> Array:
+    """Return five columns for some clusters, sorted by partition; those of a partition are compared with each other.
 
     They are: points, Mahalanobis distance from the nearest cluster, height of the valley between the two along the
     linear discriminant, gain in log likelihood per point of two Gaussians over one for both together, and the same gain
     for the two halves of the cluster. `floor` is added to all variances.
     """
-    counts = np.bincount(labels)
-    start = np.concatenate([[0], np.cumsum(counts)])
-    members = np.argsort(labels, kind="stable")
-    chosen = np.argsort(-counts, kind="stable")[: config.max_separated]
-    chosen = chosen[counts[chosen] >= LEAST_POINTS]
+    members, start = partitions.members()
+    clusters = partitions.selected(chosen)[1]
+    first, last = (clusters.to_clusters(each) for each in (clusters.start, clusters.start + clusters.sizes))
     k, d = len(chosen), x.shape[1]
-    out, side = np.zeros((k, 6)), np.zeros(len(x), dtype=np.int64)
+    out, side = np.zeros((k, 6)), np.zeros(len(members), dtype=np.int64)
     # the last of these arrays is work space
     means, covariances, factor = np.empty((k + 1, d)), np.zeros((k + 1, d, d)), np.zeros((d, d))
     _halves_loop(x, members, start, chosen, floor, side, np.empty((5, d)), means, covariances, factor, out)
-    if k > 1:
-        _pairs_loop(x, members, start, chosen, means, covariances, factor, np.empty(d), out)
+    _pairs_loop(x, members, start, chosen, first, last, means, covariances, factor, np.empty(d), out)
     return out[:, :5]
