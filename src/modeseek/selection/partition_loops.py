@@ -46,12 +46,26 @@ def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
 
 
 @cached_loop
-def _nearest_label_loop(labels, rows, indices, width, out):  # type: ignore[no-untyped-def]
-    for q in range(len(rows)):
-        for j in range(width):
-            out[q] = labels[indices[rows[q], j]]
-            if out[q] >= 0:
-                break
+def _fill_loop(labels, left, indices, width, rounds, new):  # type: ignore[no-untyped-def]
+    """Return the number of points that are left, the first ones of `left`."""
+    count = len(left)
+    for _ in range(rounds):
+        for q in range(count):
+            for j in range(width):
+                new[q] = labels[indices[left[q], j]]
+                if new[q] >= 0:
+                    break
+        kept = 0
+        for q in range(count):
+            if new[q] >= 0:
+                labels[left[q]] = new[q]
+            else:
+                left[kept] = left[q]
+                kept += 1
+        if kept == count:
+            break
+        count = kept
+    return count
 
 
 def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
@@ -60,17 +74,10 @@ def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
     This is repeated until nothing changes, at most 40 times; points that are left get the most frequent label.
     """
     out, left = labels.copy(), np.flatnonzero(labels < 0)
-    for _ in range(40):
-        new = np.empty(len(left), dtype=np.int32)
-        _nearest_label_loop(out, left, indices, width, new)
-        found = new >= 0
-        if not found.any():
-            break
-        out[left[found]] = new[found]
-        left = left[~found]
-    if len(left):
-        counts = np.bincount(out + 1)[1:]
-        out[left] = counts.argmax() if len(counts) else 0
+    count = _fill_loop(out, left, indices, width, 40, np.full(len(left), -1, dtype=np.int32))
+    if count:
+        sizes = np.bincount(out + 1)[1:]
+        out[left[:count]] = sizes.argmax() if len(sizes) else 0
     return out
 
 
