@@ -10,6 +10,7 @@ from modeseek._common.neighbors import nearest_neighbors
 from modeseek.selection.approximate import approximate_neighbors
 from modeseek.selection.config import DEFAULT, ApproximateConfig, FeaturesConfig
 from modeseek.selection.features.graph import graph_features, graph_sample
+from modeseek.selection.features.partitions import Partitions
 
 K = 20
 
@@ -69,11 +70,12 @@ def test_the_engine_is_named_and_clear_clusters_are_found():
 def test_features_of_every_second_point_are_close_to_those_of_all():
     X, y = make_blobs(3000, 2, centers=4, random_state=1)
     data = selection_data_of(X)
-    labels = y[np.lexsort(X.T[::-1])].astype(np.int32)
-    all_points, half = (
-        graph_features(graph_sample(data, np.random.default_rng(0), FeaturesConfig(edge_points=size)), labels)
+    partitions = Partitions.of([y[np.lexsort(X.T[::-1])]])
+    samples = (
+        graph_sample(data, np.random.default_rng(0), FeaturesConfig(edge_points=size))
         for size in (DEFAULT.features.edge_points, 1500)
     )
+    all_points, half = (graph_features(each, partitions, partitions.weights(data.weights)) for each in samples)
     assert all_points["inside15"] == half["inside15"]
     assert all_points["dip8_mean"] != half["dip8_mean"]
     assert_allclose(half["mid24_mean"], all_points["mid24_mean"], atol=0.3)

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import silhouette_samples
 
 from inputs import DEGENERATE, raw_rows, selection_data_of
+from modeseek.selection import features
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.data import base_sample
 from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
@@ -18,7 +19,9 @@ from modeseek.selection.features.geometry_loops import center_statistics, separa
 from modeseek.selection.features.graph import graph_features, graph_sample
 from modeseek.selection.features.graph_loops import graph_statistics
 from modeseek.selection.features.pairs_loops import compare_pairs
+from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.features.ranks import add_ranks
+from modeseek.selection.features.sizes import size_features
 from modeseek.selection.pool import build_pool
 
 QUICK = replace(
@@ -67,6 +70,48 @@ def test_units_change_nothing(scale):
     assert_allclose(one, two, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1, 400])
+def test_features_do_not_depend_on_the_batches(size, monkeypatch):
+    data = selection_data_of(labelled()[0])
+    pool = build_pool(data, config=QUICK)
+    tables = []
+    for labels in (features.BATCH_LABELS, size):
+        monkeypatch.setattr(features, "BATCH_LABELS", labels)
+        tables.append(feature_table(data, pool, np.zeros(len(pool)), np.random.default_rng(0)))
+    assert_array_equal(*tables)
+
+
+def test_sizes_by_their_definition():
+    labels, weights = labelled()[1], np.random.default_rng(0).integers(1, 4, 90).astype(float)
+    partitions = Partitions.of([np.arange(90) % 50, labels])
+    mass = partitions.weights(weights)
+    assert_array_equal(mass, np.concatenate([np.bincount(np.arange(90) % 50, weights), np.bincount(labels, weights)]))
+    found = size_features(partitions, mass)
+    for which, own in enumerate((mass[:50], mass[50:])):
+        share = own / weights.sum()
+        assert_allclose(found["entropy"][which], -(share * np.log(share)).sum())
+        assert_allclose(found["simpson"][which], -np.log(np.square(share).sum()))
+        assert_allclose(found["smallest"][which], np.log(own.min()))
+        assert_allclose(found["tiny3"][which], share[own <= 3].sum())
+        assert_allclose(found["n_tiny"][which], (share < 0.01).mean())
+
+
+def test_quantiles_of_clusters_by_their_definition():
+    rng = np.random.default_rng(0)
+    partitions = Partitions.of([rng.integers(0, 9, 40), np.arange(40), np.zeros(40)])
+    values, weights = (
+        rng.integers(0, 5, (3, partitions.n_clusters)).astype(float),
+        rng.integers(1, 5, partitions.n_clusters),
+    )
+    found = partitions.quantiles(values, weights, 0.3)
+    for row, quantiles in zip(values, found, strict=True):
+        for number, quantile in enumerate(quantiles):
+            own = partitions.partition == number
+            order = np.argsort(row[own], kind="stable")
+            enough = np.cumsum(weights[own][order]) >= 0.3 * weights[own].sum()
+            assert quantile == row[own][order][enough.argmax()]
+
+
 def test_features_of_the_graph_do_not_use_coordinates():
     data = selection_data_of(labelled()[0])
     pool = build_pool(data, config=QUICK)
@@ -94,17 +139,19 @@ def test_degenerate_data_have_features(kind):
 def test_silhouettes_are_those_of_scikit_learn():
     X, labels = labelled()
     labels[0] = 4  # alone
-    assert_allclose(silhouettes(cdist(X, X), labels, 5), silhouette_samples(X, labels), atol=1e-12)
+    other = np.arange(len(X)) % 3
+    found = silhouettes(cdist(X, X), Partitions.of([other, labels]))
+    assert_allclose(found, [silhouette_samples(X, each) for each in (other, labels)], atol=1e-12)
 
 
 def test_centers_by_their_definition():
     X, labels = labelled()
-    centers, counts, within, inner, outer = center_statistics(X, labels, 4)
+    centers, within, inner, outer = center_statistics(X, Partitions.of([0 * labels, labels]))
+    centers, within, inner, outer = centers[1:], within[1], inner[1], outer[1]
     means = np.array([X[labels == c].mean(axis=0) for c in range(4)])
     away = cdist(X, means)
     own = np.arange(4) == labels[:, None]
     assert_allclose(centers, means)
-    assert_array_equal(counts, np.bincount(labels))
     assert_allclose(within, np.square(away[own]).sum())
     assert_allclose(inner, away[own])
     assert_allclose(outer, np.where(own, np.inf, away).min(axis=1))
@@ -113,20 +160,23 @@ def test_centers_by_their_definition():
 def test_separations_by_their_definition():
     X, labels = labelled()
     X = X * [5.0, 1.0, 1.0]
-    means, counts = np.array([X[labels == c].mean(axis=0) for c in range(4)]), np.bincount(labels).astype(float)
-    found = separations(X, labels, means, counts, 3)
-    assert_array_equal(found[:, 0], np.sort(counts)[::-1][:3])
+    means, counts = np.array([X[labels == c].mean(axis=0) for c in range(4)]), np.bincount(labels)
+    both = Partitions.of([labels, labels])
+    chosen = both.largest_clusters(3, 6)
+    found = separations(X, both, np.concatenate([means, means]), chosen)
+    assert_array_equal(found[:3], found[3:])
+    assert_array_equal(both.counts()[chosen[:3]], np.sort(counts)[::-1][:3])
     c = int(np.argmax(counts))
     near = int(np.where(np.arange(4) == c, np.inf, cdist(means, means)[c]).argmin())
     line = (means[near] - means[c]) / np.square(means[near] - means[c]).sum()
     along = [(X[labels == each] - means[c]) @ line for each in (c, near)]
-    assert_allclose(found[0, 1], 1 / np.sqrt((along[0].var() + along[1].var()) / 2 + 1e-4))
+    assert_allclose(found[0, 0], 1 / np.sqrt((along[0].var() + along[1].var()) / 2 + 1e-4))
     low, middle, high = ((np.abs(np.concatenate(along) - at) < 0.12).sum() for at in (0.0, 0.5, 1.0))
-    assert_allclose(found[0, 2], (middle + 0.5) / (min(low, high) + 1))
+    assert_allclose(found[0, 1], (middle + 0.5) / (min(low, high) + 1))
     own = X[labels == c] - means[c]
     t = np.sort(own @ np.linalg.svd(own)[2][0])
     left = min(part[0].var() * len(part[0]) + part[1].var() * len(part[1]) for part in splits(t))
-    assert_allclose(found[0, 3], left / np.square(t).sum(), rtol=1e-3)
+    assert_allclose(found[0, 2], left / np.square(t).sum(), rtol=1e-3)
 
 
 def splits(t):
@@ -137,7 +187,8 @@ def test_graph_statistics_by_their_definition():
     X, labels = labelled(n=120)
     data = selection_data_of(X)
     sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
-    clusters, inside15, inside5, minority = graph_statistics(labels, 4, *sample[:7])
+    clusters, totals = graph_statistics(Partitions.of([np.zeros_like(labels), labels]), sample)
+    clusters, (inside15, inside5, minority) = clusters[1:], totals[1, :3]
     same = labels[data.indices[:, :15]] == labels[:, None]
     assert_allclose(inside15, same.mean())
     assert_allclose(inside5, same[:, :5].mean())
@@ -146,11 +197,11 @@ def test_graph_statistics_by_their_definition():
     leaves = labels[near] != labels[:, None]
     for c in range(4):
         own = labels == c
-        assert_allclose(clusters[c, :2], own.sum())
-        assert_allclose(clusters[c, 2], same[own].mean())
-        assert_allclose(clusters[c, 3], leaves[own].sum())
+        assert_allclose(clusters[c, 0], own.sum())
+        assert_allclose(clusters[c, 1], same[own].mean())
+        assert_allclose(clusters[c, 2], leaves[own].sum())
         touching = leaves & (own[:, None] | own[near])
-        for which, at in ((0, 4), (1, 8)):
+        for which, at in ((0, 3), (1, 7)):
             density = sample.densities[which]
             height = np.minimum(density[:, None], density[near])
             if which == 0:
@@ -166,13 +217,13 @@ def test_density_contrast_by_its_definition():
     X, labels = labelled(n=120)
     data = selection_data_of(X * np.exp(labels)[:, None])
     sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
-    found = graph_features(sample, labels)
+    found = graph_features(sample, Partitions.of([labels]), np.bincount(labels).astype(float))
     density = sample.densities[1]
     means = np.array([density[labels == c].mean() for c in range(4)])
-    assert_allclose(found["density_r2"], means[labels].var() / density.var())
+    assert_allclose(found["density_r2"][0], means[labels].var() / density.var())
     changes = np.abs(density[data.indices[:, :8]] - density[:, None])
     leaves = labels[data.indices[:, :8]] != labels[:, None]
-    assert_allclose(found["contrast"], changes[leaves].mean() / changes.mean())
+    assert_allclose(found["contrast"][0], changes[leaves].mean() / changes.mean())
 
 
 def log_determinant(x, floor):
@@ -189,7 +240,10 @@ def gain_of_two(first, second, floor):
 def test_pairs_of_clusters_by_their_definition():
     X, labels = labelled(n=200)
     X = X @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.2], [0.0, 0.0, 4.0]])
-    found = compare_pairs(X, labels, 1e-9, DEFAULT.features)
+    both = Partitions.of([labels, labels])
+    found = compare_pairs(X, both, both.largest_clusters(4, 6), 1e-9)
+    assert_array_equal(found[:4], found[4:])
+    found = found[:4]
     order = np.argsort(-np.bincount(labels), kind="stable")
     clusters = [X[labels == c] for c in order]
     assert_array_equal(found[:, 0], [len(each) for each in clusters])
@@ -216,7 +270,7 @@ def test_halves_of_a_cluster_are_found_where_there_are_two():
     rng = np.random.default_rng(0)
     two = np.concatenate([rng.normal(size=(60, 2)), rng.normal([9.0, 4.0], size=(40, 2))])
     X, labels = np.concatenate([two, rng.normal(size=(80, 2)) + 40.0]), np.repeat([0, 1], [100, 80]).astype(np.int32)
-    halves = compare_pairs(X, labels, 1e-9, DEFAULT.features)[:, 4]
+    halves = compare_pairs(X, Partitions.of([labels]), np.arange(2), 1e-9)[:, 4]
     assert_allclose(halves[0], gain_of_two(two[:60], two[60:], 1e-9), rtol=1e-6)
     assert halves[1] < 0 < halves[0]
 

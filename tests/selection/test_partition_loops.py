@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import entropy
 from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
-from modeseek.selection.partition_loops import best_agreement, compact, fill, pair_agreement
+from modeseek.selection.partition_loops import best_agreement, compact, compact_each, fill, pair_agreement
 from modeseek.selection.pool import table_of
 
 
@@ -24,6 +24,14 @@ def test_labels_are_numbered_by_first_appearance(labels):
     found, count = compact(np.array(labels, dtype=np.int32))
     assert_array_equal(found, [order.index(each) for each in labels])
     assert count == len(order)
+
+
+def test_several_partitions_are_renumbered_each_for_itself():
+    table = np.array(partitions(0))
+    found, counts = compact_each(table)
+    each = [compact(labels) for labels in table]
+    assert_array_equal(found, [labels for labels, _ in each])
+    assert_array_equal(counts, [count for _, count in each])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from inputs import SEEDS, random_graph, same
-from modeseek.selection.modes import cut, level_for, peaks, point_tree
+from modeseek.selection.modes import cut, cuts, level_for, peaks, point_tree
 
 
 def flooded(heights, edges, saddles, level):
@@ -45,6 +45,18 @@ def test_levels_nest(seed):
     tree = point_tree(*random_graph(seed))
     fine, coarse = cut(tree, 0.2), cut(tree, 0.9)
     assert len(np.unique(np.column_stack([fine, coarse]), axis=0)) == fine.max() + 1
+
+
+@given(SEEDS)
+def test_cuts_follow_the_targets_of_points_that_are_no_modes(seed):
+    tree = point_tree(*random_graph(seed))
+    for level, labels in zip((0.0, 0.2, 0.9, 1e9), cuts(tree, (0.0, 0.2, 0.9, 1e9)), strict=True):
+        is_mode = (tree.prominence >= level) & (tree.prominence > 0)
+        modes = sorted(np.flatnonzero(is_mode), key=lambda i: -tree.heights[i])
+        for i, label in enumerate(labels):
+            while not is_mode[i]:
+                i = tree.target[i]
+            assert modes[label] == i
 
 
 @given(SEEDS)

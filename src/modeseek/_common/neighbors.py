@@ -261,13 +261,15 @@ def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, pa
 
 
 def _distances_to(points: Array, indices: IntArray) -> Array:
-    """Return the distances from each point to its listed neighbours, from differences and in bounded memory."""
+    """Return the distances from each point to its listed neighbours, from differences; blocks stay in the cache."""
     distances = np.empty(indices.shape)
-    step = max(1, BLOCK // (indices.shape[1] * points.shape[1]))
+    step = max(1, CACHED_BLOCK // (indices.shape[1] * points.shape[1]))
     for start in range(0, len(indices), step):
         part = slice(start, start + step)
-        distances[part] = np.linalg.norm(points[part, None] - points[indices[part]], axis=2)
-    return distances
+        away = points.take(indices[part], axis=0)
+        away -= points[part, None]
+        np.add.reduce(np.square(away, out=away), axis=2, out=distances[part])
+    return np.sqrt(distances, out=distances)
 
 
 def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Array) -> None:

@@ -7,7 +7,7 @@ it was trained on. Evaluation needs NumPy only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import IO
@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 from scipy.special import softmax
 
-from modeseek._common.types import Array
+from modeseek._common.types import Array, IntArray
 from modeseek.selection.features import FEATURES
 
 # expected agreements closer than this are equal: the earlier candidate wins, whatever the last bits of the sums are
@@ -115,23 +115,30 @@ class Choice:
         steps = (np.arange(PATH_POINTS) + 0.5)[:, None] / PATH_POINTS
         path = (each[..., :1, :] + steps * (each[..., 1:, :] - each[..., :1, :]) for each in (both, context))
         shares = self._gradient(*path).mean(axis=0) * (both[1] - both[0])
-        total = {
-            reason: sum(share for name, share in zip(self.names, shares, strict=False) if _concerns(name, starts))
-            for reason, starts in REASONS.items()
-        }
+        total = {reason: sum(shares[own].tolist()) for reason, own in self._inputs_of.items()}
         best = sorted((reason for reason in total if total[reason] > 0), key=lambda reason: -total[reason])
         return best[:limit]
 
     def encode(self, features: Array) -> Array:
         """Return the inputs of the networks: features mapped to [-1, 1], and flags for missing ones."""
-        columns = [FEATURES.index(name) for name in (*self.names, *self.flags)]
-        table = np.asarray(features, dtype=np.float64)[:, columns]
+        table = np.asarray(features, dtype=np.float64)[:, self._columns]
         inputs = np.zeros(table.shape)
         present = np.isfinite(table)
         for j, (knots, places) in enumerate(zip(self.knots, self.places, strict=True)):
             inputs[present[:, j], j] = np.interp(table[present[:, j], j], knots, places)
         inputs[:, len(self.names) :] = ~present[:, len(self.names) :]
         return inputs
+
+    @cached_property
+    def _columns(self) -> IntArray:
+        """Columns of the features and flags in `FEATURES`."""
+        return np.array([FEATURES.index(name) for name in (*self.names, *self.flags)])
+
+    @cached_property
+    def _inputs_of(self) -> dict[str, list[int]]:
+        """Inputs that concern each reason."""
+        names = list(enumerate(self.names))
+        return {reason: [i for i, name in names if _concerns(name, starts)] for reason, starts in REASONS.items()}
 
     def _first(self, inputs: Array) -> Array:
         w1, b1 = self.layers[:2]

@@ -1,7 +1,7 @@
 """Compiled loops of `gaussian_mixture`.
 
 Sums and assignments of whole arrays are written as loops: Numba compiles those several times as fast. Compiled
-functions allocate no arrays, and one calls another only where it has to, because Numba compiles that one twice.
+functions allocate no arrays, and none calls another one, because Numba compiles that one twice.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
+from modeseek._common.jit import cached_loop
 from modeseek._common.types import Array, IntArray
+
+# points whose components are found at a time
+BLOCK_ROWS = 1 << 11
 
 
 @cached_loop
@@ -42,36 +44,95 @@ def invert_cholesky(covariance: Array) -> tuple[Array, Array]:
     return inverse, log_scale
 
 
-@njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
-def squared_distance(point, mean, inverse):  # type: ignore[no-untyped-def]
-    """Return the squared Mahalanobis distance of a point from a mean."""
-    square = 0.0
-    for a in range(len(point)):
-        v = 0.0
-        for b in range(a + 1):
-            v += inverse[a, b] * (point[b] - mean[b])
-        square += v * v
-    return square
+@cached_loop
+def _densities_loop(columns, means, inverse, offset, part, dense, top, best, densities, total):  # type: ignore[no-untyped-def]
+    d, n = columns.shape
+    for c in range(len(means)):
+        height = densities[c]
+        for i in range(n):
+            height[i] = 0.0
+        for a in range(d):
+            for i in range(n):
+                part[i] = 0.0
+            for b in range(a + 1):
+                column, mean, factor = columns[b], means[c, b], inverse[c, a, b]
+                for i in range(n):
+                    part[i] += factor * (column[i] - mean)
+            for i in range(n):
+                height[i] += part[i] * part[i]
+        for i in range(n):
+            height[i] = offset[c] - 0.5 * height[i]
+            best[i] = c if height[i] > top[i] else best[i]
+            top[i] = height[i] if height[i] > top[i] else top[i]
+    if len(total) == 0:
+        return
+    for c in range(len(means)):
+        # a list of the others, because a loop with a condition would evaluate exponentials of all
+        count, height = 0, densities[c]
+        for i in range(n):
+            part[i], height[i] = height[i] - top[i], 0.0
+            if part[i] > -30:
+                dense[count] = i
+                count += 1
+        for place in range(count):
+            i = dense[place]
+            height[i] = np.exp(part[i])
+            total[i] += height[i]
+
+
+def relative_densities(
+    columns: Array, means: Array, inverse: Array, offset: Array
+) -> tuple[Array, IntArray, Array, Array]:
+    """Evaluate Gaussians at points.
+
+    Parameters
+    ----------
+    columns : (d, n) array
+        The points; columns, so that the loops over points use vector instructions.
+    means, inverse : (k, d) and (k, d, d) arrays
+        Means and inverse Cholesky factors of the covariances.
+    offset : (k,) array
+        Log density of each Gaussian at its mean.
+
+    Returns
+    -------
+    top, best : (n,) arrays
+        The largest log density at each point, and which Gaussian it belongs to.
+    densities : (k, n) array
+        Densities relative to the largest one; those whose logarithm is lower by 30 or more are 0.
+    total : (n,) array
+        Their sums.
+    """
+    total = np.zeros(columns.shape[1])
+    return *_evaluate(columns, means, inverse, offset, total), total
+
+
+def _evaluate(
+    columns: Array, means: Array, inverse: Array, offset: Array, total: Array
+) -> tuple[Array, IntArray, Array]:
+    """Return `top`, `best` and `densities`, and add up `total`; if that is empty, densities remain logarithms."""
+    n = columns.shape[1]
+    top, best, densities = np.full(n, -np.inf), np.zeros(n, dtype=np.int32), np.empty((len(means), n))
+    part, dense = np.empty(n), np.empty(n, dtype=np.int32)
+    _densities_loop(columns, means, inverse, offset, part, dense, top, best, densities, total)
+    return top, best, densities
 
 
 @cached_loop
 def _moments_loop(points, weights, shares, mass, means, scatter, away):  # type: ignore[no-untyped-def]
     """Write weight, mean and scatter matrix (lower triangle) of each component."""
     n, d = points.shape
-    k = shares.shape[1]
-    for i in range(n):
-        for c in range(k):
-            part = weights[i] * shares[i, c]
+    for c in range(len(mass)):
+        for i in range(n):
+            part = weights[i] * shares[c, i]
             if part > 1e-10:
                 mass[c] += part
                 for a in range(d):
                     means[c, a] += part * points[i, a]
-    for c in range(k):
         for a in range(d):
             means[c, a] /= max(mass[c], 1e-300)
-    for i in range(n):
-        for c in range(k):
-            part = weights[i] * shares[i, c]
+        for i in range(n):
+            part = weights[i] * shares[c, i]
             if part > 1e-10:
                 for a in range(d):
                     away[a] = points[i, a] - means[c, a]
@@ -90,26 +151,6 @@ def _covariances(scatter: Array, mass: Array, form: int, floor: float) -> Array:
     return covariance
 
 
-@cached_loop
-def _expectation_loop(points, weights, means, inverse, height, total, shares):  # type: ignore[no-untyped-def]
-    """Write the share of each component in each point; return the mean log likelihood."""
-    k, mean_log = len(height), 0.0
-    for i in range(len(points)):
-        top = -np.inf
-        for c in range(k):
-            shares[i, c] = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
-            top = max(top, shares[i, c])
-        added = 0.0
-        for c in range(k):
-            v = shares[i, c] - top
-            shares[i, c] = np.exp(v) if v > -30 else 0.0
-            added += shares[i, c]
-        for c in range(k):
-            shares[i, c] /= added
-        mean_log += weights[i] * (top + np.log(added)) / total
-    return mean_log
-
-
 def expectation_maximization(
     points: Array, weights: Array, labels: IntArray, k: int, form: int, steps: int, tol: float
 ) -> tuple[Array, Array, Array, Array, float]:
@@ -121,8 +162,8 @@ def expectation_maximization(
     n, d = points.shape
     total = float(weights.sum())
     variance = float(weights @ np.square(points - weights @ points / total).sum(axis=1)) / (total * d)
-    shares = np.zeros((n, k))
-    shares[np.arange(n), labels] = 1.0
+    shares, columns = np.zeros((k, n)), np.ascontiguousarray(points.T)
+    shares[labels, np.arange(n)] = 1.0
     floor, half, away = 1e-3 * variance + 1e-300, 0.5 * d * math.log(2 * math.pi), np.empty(d)
     inverse, log_scale = np.zeros((k, d, d)), np.zeros(k)
     before, now = -math.inf, -math.inf
@@ -135,26 +176,20 @@ def expectation_maximization(
         inverse, log_scale = invert_cholesky(_covariances(scatter, mass, form, floor))
         if len(inverse) < k:  # all components share one covariance
             inverse, log_scale = np.repeat(inverse, k, axis=0), np.repeat(log_scale, k)
-        height = np.array([math.log(each / total) for each in shares_of]) + log_scale - half
-        now = _expectation_loop(points, weights, means, inverse, height, total, shares)
+        offset = np.array([math.log(each / total) for each in shares_of]) + log_scale - half
+        top, _, shares, added = relative_densities(columns, means, inverse, offset)
+        shares /= added
+        now = float(weights @ (top + np.log(added))) / total
         if now - before < tol:
             break
         before = now
     return mass / total, means, inverse, log_scale, now
 
 
-@cached_loop
-def _most_likely_loop(points, means, inverse, height, out):  # type: ignore[no-untyped-def]
-    for i in range(len(points)):
-        top = -np.inf
-        for c in range(len(height)):
-            v = height[c] - 0.5 * squared_distance(points[i], means[c], inverse[c])
-            if v > top:
-                top, out[i] = v, c
-
-
 def most_likely(points: Array, mass: Array, means: Array, inverse: Array, log_scale: Array) -> IntArray:
     """Return the most likely component of each point."""
-    out = np.zeros(len(points), dtype=np.int32)
-    _most_likely_loop(points, means, inverse, np.log(mass) + log_scale, out)
+    out, offset = np.empty(len(points), dtype=np.int32), np.log(mass) + log_scale
+    for start in range(0, len(points), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        out[part] = _evaluate(np.ascontiguousarray(points[part].T), means, inverse, offset, np.empty(0))[1]
     return out

@@ -16,31 +16,56 @@ from modeseek._common.types import Array, IntArray
 
 
 @cached_loop
-def _compact_loop(labels, number, out):  # type: ignore[no-untyped-def]
-    count = 0
-    for i in range(len(labels)):
-        if number[labels[i]] < 0:
-            number[labels[i]] = count
-            count += 1
-        out[i] = number[labels[i]]
-    return count
+def _compact_loop(table, number, out, counts):  # type: ignore[no-untyped-def]
+    c, m = table.shape
+    for a in range(c):
+        for i in range(m):
+            if number[table[a, i]] < 0:
+                number[table[a, i]] = counts[a]
+                counts[a] += 1
+            out[a, i] = number[table[a, i]]
+        for i in range(m):
+            number[table[a, i]] = -1
+
+
+def compact_each(table: IntArray, bound: int | None = None) -> tuple[IntArray, IntArray]:
+    """Renumber the labels of each partition, a row, by first appearance; return them and their numbers of clusters.
+
+    All labels are below `bound`.
+    """
+    out, counts = np.empty(table.shape, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
+    number = np.full(table.max(initial=0) + 1 if bound is None else bound, -1, dtype=np.int32)
+    _compact_loop(table, number, out, counts)
+    return out, counts
 
 
 def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
-    """Renumber labels by first appearance; return them and their number. All labels are below `bound`."""
-    out = np.empty(len(labels), dtype=np.int32)
-    number = np.empty(labels.max(initial=0) + 1 if bound is None else bound, dtype=np.int32)
-    number.fill(-1)
-    return out, _compact_loop(labels, number, out)
+    """Return `compact_each` of one partition."""
+    out, counts = compact_each(labels[None], bound)
+    return out[0], int(counts[0])
 
 
 @cached_loop
-def _nearest_label_loop(labels, rows, indices, width, out):  # type: ignore[no-untyped-def]
-    for q in range(len(rows)):
-        for j in range(width):
-            out[q] = labels[indices[rows[q], j]]
-            if out[q] >= 0:
-                break
+def _fill_loop(labels, left, indices, width, rounds, new):  # type: ignore[no-untyped-def]
+    """Return the number of points that are left, the first ones of `left`."""
+    count = len(left)
+    for _ in range(rounds):
+        for q in range(count):
+            for j in range(width):
+                new[q] = labels[indices[left[q], j]]
+                if new[q] >= 0:
+                    break
+        kept = 0
+        for q in range(count):
+            if new[q] >= 0:
+                labels[left[q]] = new[q]
+            else:
+                left[kept] = left[q]
+                kept += 1
+        if kept == count:
+            break
+        count = kept
+    return count
 
 
 def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
@@ -49,17 +74,10 @@ def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
     This is repeated until nothing changes, at most 40 times; points that are left get the most frequent label.
     """
     out, left = labels.copy(), np.flatnonzero(labels < 0)
-    for _ in range(40):
-        new = np.empty(len(left), dtype=np.int32)
-        _nearest_label_loop(out, left, indices, width, new)
-        found = new >= 0
-        if not found.any():
-            break
-        out[left[found]] = new[found]
-        left = left[~found]
-    if len(left):
-        counts = np.bincount(out + 1)[1:]
-        out[left] = counts.argmax() if len(counts) else 0
+    count = _fill_loop(out, left, indices, width, 40, np.full(len(left), -1, dtype=np.int32))
+    if count:
+        sizes = np.bincount(out + 1)[1:]
+        out[left[:count]] = sizes.argmax() if len(sizes) else 0
     return out
 
 
@@ -68,10 +86,10 @@ def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-d
     """Count points in each cell of a contingency table; return the number of cells that are not empty."""
     found = 0
     for i in range(len(first)):
+        # without a branch, which processors could not predict
         cell = first[i] * size + second[i]
-        if cells[cell] == 0:
-            seen[found] = cell
-            found += 1
+        seen[found] = cell
+        found += cells[cell] == 0
         cells[cell] += 1
     return found
 
@@ -109,7 +127,7 @@ def pair_agreement(table: IntArray, sizes: IntArray) -> tuple[Array, Array]:
     # added up in the same order as the cells below, so that equal partitions have no entropy given each other
     logs = np.bincount(np.repeat(np.arange(c), sizes), weights=log_of[counts])
     ari, entropy = np.ones((c, c)), np.zeros((c, c))
-    cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m, dtype=np.int64)
+    cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m + 1, dtype=np.int64)
     _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy)
     return ari, entropy
 
@@ -147,7 +165,7 @@ def best_agreement(table: IntArray, sizes: IntArray, others: IntArray, other_siz
     # partitions with similar numbers of pairs come first, so that most of the others can be skipped
     order = np.argsort(theirs, kind="stable")
     middle = np.searchsorted(theirs[order], own)
-    cells, seen = np.zeros(sizes.max() * other_sizes.max(), dtype=np.int32), np.empty(m, dtype=np.int64)
+    cells, seen = np.zeros(sizes.max() * other_sizes.max(), dtype=np.int32), np.empty(m + 1, dtype=np.int64)
     best, which = np.full(c, -1.0), np.full(c, -1)
     _best_agreement_loop(table, own, others, other_sizes, theirs, order, middle, cells, seen, best, which)
     return best, which

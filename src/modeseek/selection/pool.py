@@ -114,20 +114,13 @@ def count_votes(proposals: Sequence[Proposal]) -> Array:
 
 def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Array, IntArray]:
     """Return the different partitions of some points, their numbers of clusters, and which one each is equal to."""
-    from modeseek.selection.partition_loops import compact
+    from modeseek.selection.partition_loops import compact_each
 
+    table, sizes = compact_each(np.array([labels[rows] for labels in partitions], dtype=np.int32))
     seen: dict[bytes, int] = {}
-    table: list[IntArray] = []
-    sizes: list[int] = []
-    which = np.empty(len(partitions), dtype=np.intp)
-    for number, labels in enumerate(partitions):
-        some, k = compact(labels[rows])
-        place = seen.setdefault(some.tobytes(), len(table))
-        which[number] = place
-        if place == len(table):
-            table.append(some)
-            sizes.append(k)
-    return np.array(table, dtype=np.int32), np.array(sizes, dtype=np.int64), which
+    which = np.array([seen.setdefault(each.tobytes(), len(seen)) for each in table])
+    first = np.unique(which, return_index=True)[1]
+    return table[first], sizes[first], which
 
 
 def _rare_points(proposals: Sequence[Proposal], rng: np.random.Generator, config: PoolConfig) -> IntArray:

@@ -8,6 +8,7 @@ each feature, and the best value in the pool of some). `TABLE` documents each of
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from modeseek._common.types import Array
 from modeseek.selection.config import DEFAULT, SelectionConfig
@@ -19,6 +20,7 @@ from modeseek.selection.features.gaussians import GAUSSIANS, gaussian_features, 
 from modeseek.selection.features.geometry import GEOMETRY, add_relative_r2, geometry_features, geometry_sample
 from modeseek.selection.features.graph import GRAPH, graph_features, graph_sample
 from modeseek.selection.features.pairs import PAIRS, pair_features, pair_sample
+from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
@@ -26,6 +28,9 @@ from modeseek.selection.reproducibility import reproducibility
 from modeseek.selection.threads import run_each
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
+
+# labels of the candidates whose features are computed at a time
+BATCH_LABELS = 1 << 20
 
 _CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS, *PAIRS)
 _MEANING = {each.name: each for each in _CANDIDATE}
@@ -76,30 +81,35 @@ def feature_table(
         gaussians = gaussian_sample(data, geometry.rows)
         pairs = pair_sample(data, geometry.rows)
 
-    def measure(i: int) -> dict[str, float]:
-        labels = pool.candidates[i].labels
-        found = {**size_features(data, labels), **graph_features(graph, labels)}
+    def measure(part: slice) -> dict[str, Array]:
+        partitions = Partitions.of([each.labels for each in pool.candidates[part]])
+        mass = partitions.weights(data.weights)
+        found = {**size_features(partitions, mass), **graph_features(graph, partitions, mass)}
         if not data.has_coordinates:
             return found
         return {
             **found,
-            **geometry_features(geometry, labels, config.features),
-            **gaussian_features(gaussians, labels, config.features),
-            **pair_features(pairs, labels, config.features),
+            **geometry_features(geometry, partitions, config.features),
+            **gaussian_features(gaussians, partitions, config.features),
+            **pair_features(pairs, partitions, config.features),
         }
 
-    table = np.full((len(pool) + 1, len(FEATURES)), np.nan)
+    c = len(pool)
+    table = np.full((c + 1, len(FEATURES)), np.nan)
     common = data_set_features(data)
     table[:, : len(DATA_SET)] = [common.get(each.name, np.nan) for each in DATA_SET]
-    found = list(run_each(measure, range(len(pool)), n_jobs))
-    if not found:
+    if not c:
         return table
+    step = max(1, min(BATCH_LABELS // len(data), -(-c // effective_n_jobs(n_jobs))))
+    columns = {each.name: np.full(c, np.nan) for each in _CANDIDATE} | {"log_k_sample": np.full(c, np.nan)}
+    parts = [slice(start, start + step) for start in range(0, c, step)]
+    for part, found in zip(parts, run_each(measure, parts, n_jobs), strict=True):
+        for name, values in found.items():
+            columns[name][part] = values
     if data.has_coordinates:
-        add_relative_r2(pool.candidates, found)
-    columns = agreement_features(pool) | {"stable": stable}
-    for at, each in enumerate(_CANDIDATE, start=len(DATA_SET)):
-        values = columns.get(each.name)
-        table[:-1, at] = [one.get(each.name, np.nan) for one in found] if values is None else values
+        add_relative_r2(pool.candidates, columns)
+    columns |= agreement_features(pool) | {"stable": stable}
+    table[:-1, len(DATA_SET) : len(DATA_SET) + len(_CANDIDATE)] = np.array([columns[e.name] for e in _CANDIDATE]).T
     add_best(table, FEATURES)
     add_ranks(table, FEATURES, _RANKED)
     return table

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.types import Array
+from modeseek._common.types import Array, IntArray
 
 
 class Feature(NamedTuple):
@@ -26,24 +26,11 @@ class Feature(NamedTuple):
     graph_only: bool = True
 
 
-def weighted_quantile(values: Array, weights: Array, q: float) -> float:
-    """Return the smallest value below which lies a share q of the weight.
-
-    Examples
-    --------
-    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 8.0]), 0.5)
-    2.0
-    """
-    return float(weighted_quantiles(values[None], weights, q)[0])
-
-
-def weighted_quantiles(values: Array, weights: Array, q: float) -> Array:
-    """Return `weighted_quantile` of each row of a table."""
-    order = np.argsort(values, axis=1, kind="stable")
-    total = np.cumsum(weights[order], axis=1)
-    place = np.minimum((total < q * total[:, -1:]).sum(axis=1), values.shape[1] - 1)
-    rows = np.arange(len(values))
-    return values[rows, order[rows, place]]
+def spread(values: Array, rows: IntArray, n: int) -> Array:
+    """Return an array of length n with values in some rows; the others are NaN."""
+    out = np.full(n, np.nan)
+    out[rows] = values
+    return out
 
 
 def skewness(values: Array) -> float:

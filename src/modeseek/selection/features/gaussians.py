@@ -10,6 +10,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.features.base import Feature
+from modeseek.selection.features.partitions import Partitions
 
 GAUSSIANS = tuple(
     Feature(name, meaning, graph_only=False)
@@ -42,22 +43,19 @@ def gaussian_sample(data: SelectionData, rows: IntArray) -> GaussianSample:
     return GaussianSample(rows[:half], rows[half:], train, test, float(one))
 
 
-def gaussian_features(sample: GaussianSample, labels: IntArray, config: FeaturesConfig) -> dict[str, float]:
-    """Return the features by name; none if there are too many clusters."""
+def gaussian_features(sample: GaussianSample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
+    """Return the features of each partition, by name; NaN if there are too many clusters."""
     from modeseek.selection.features.gaussians_loops import gaussian_scores
-    from modeseek.selection.partition_loops import compact
 
-    first, second = labels[sample.train_rows], labels[sample.test_rows]
-    own, k = compact(first)
-    if k > config.max_gaussians:
-        return {}
-    logs, best, sure = gaussian_scores(sample.train, own, sample.test, k)
-    name = np.zeros(k, dtype=np.int64)
-    name[own] = first
-    gain = float(logs.mean()) - sample.one_gaussian
-    return {
-        "gain": float(np.clip(gain / sample.train.shape[1], -20, 20)),
-        "gain_total": float(np.clip(gain, -50, 50)),
-        "gauss_accuracy": float((name[best] == second).mean()),
-        "gauss_sure": sure.mean(),
-    }
+    own = partitions.of_points(sample.train_rows)
+    found = np.full((len(own.sizes), 4), np.nan)
+    for number in np.flatnonzero(own.sizes <= config.max_gaussians):
+        labels, k = own.labels[number] - own.start[number].astype(np.int32), int(own.sizes[number])
+        logs, best, sure = gaussian_scores(sample.train, labels, sample.test, k)
+        name = np.zeros(k, dtype=np.int64)
+        name[labels] = partitions.labels[number, sample.train_rows]
+        gain = float(logs.mean()) - sample.one_gaussian
+        accuracy = (name[best] == partitions.labels[number, sample.test_rows]).mean()
+        per_dimension = np.clip(gain / sample.train.shape[1], -20, 20)
+        found[number] = per_dimension, np.clip(gain, -50, 50), accuracy, sure.mean()
+    return dict(zip((each.name for each in GAUSSIANS), found.T, strict=True))

@@ -6,8 +6,7 @@ import numpy as np
 
 from modeseek._common.jit import cached_loop
 from modeseek._common.types import Array, IntArray
-from modeseek.selection import gaussian_mixture_loops
-from modeseek.selection.gaussian_mixture_loops import invert_cholesky, squared_distance
+from modeseek.selection.gaussian_mixture_loops import invert_cholesky, relative_densities
 
 
 @cached_loop
@@ -30,39 +29,18 @@ def _scatter_loop(points, labels, away, counts, means, scatter):  # type: ignore
                 scatter[c, a, b] += away[a] * away[b]
 
 
-def _score_loop(test, means, inverse, height, part, logs, best, sure):  # type: ignore[no-untyped-def]
-    """Evaluate test points."""
-    k = len(height)
-    for i in range(len(test)):
-        top = -np.inf
-        for c in range(k):
-            part[c] = height[c] - 0.5 * squared_distance(test[i], means[c], inverse[c])
-            if part[c] > top:
-                top, best[i] = part[c], c
-        added = 0.0
-        for c in range(k):
-            if part[c] - top > -30:
-                added += np.exp(part[c] - top)
-        logs[i] = top + np.log(added)
-        sure[i] = 1.0 / added
-
-
-_score_loop = cached_loop(_score_loop, gaussian_mixture_loops)
-
-
 def gaussian_scores(train: Array, labels: IntArray, test: Array, k: int) -> tuple[Array, IntArray, Array]:
     """Fit a Gaussian to each cluster, with covariances shrunk towards the pooled one, and evaluate test points.
 
     Returns the log density of each test point, its most likely cluster, and the probability of that cluster.
     """
-    (n, d), m = train.shape, len(test)
+    n, d = train.shape
     counts, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
     _scatter_loop(train, labels, np.empty(d), counts, means, scatter)
     pooled = scatter.sum(axis=0) / max(n - k, 1)
     pooled.reshape(-1)[:: d + 1] += 1e-4 * float(train.var(axis=0).mean()) + 1e-300
     prior = d + 2.0
     inverse, log_scale = invert_cholesky((scatter + prior * pooled) / (counts + prior)[:, None, None])
-    height = log_scale - 0.5 * d * np.log(2 * np.pi) + np.log(counts / n)
-    logs, best, sure = np.empty(m), np.zeros(m, dtype=np.int64), np.empty(m)
-    _score_loop(test, means, inverse, height, np.empty(k), logs, best, sure)
-    return logs, best, sure
+    offset = log_scale - 0.5 * d * np.log(2 * np.pi) + np.log(counts / n)
+    top, best, _, total = relative_densities(np.ascontiguousarray(test.T), means, inverse, offset)
+    return top + np.log(total), best, 1.0 / total

@@ -10,7 +10,8 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, weighted_quantile
+from modeseek.selection.features.base import Feature, spread
+from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.proposers import Proposal
 
 GEOMETRY = tuple(
@@ -34,6 +35,10 @@ GEOMETRY = tuple(
         ("split_min", "the smallest of these, of clusters with 20 points"),
     )
 )
+
+
+# clusters of fewer points have no neighbouring cluster
+LEAST_POINTS = 6
 
 
 class GeometrySample(NamedTuple):
@@ -66,52 +71,54 @@ def geometry_sample(data: SelectionData, rng: np.random.Generator, config: Featu
     return GeometrySample(rows, x, float(np.square(x - x.mean(axis=0)).sum()), distances)
 
 
-def geometry_features(sample: GeometrySample, labels: IntArray, config: FeaturesConfig) -> dict[str, float]:
-    """Return the features by name."""
+def geometry_features(sample: GeometrySample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
+    """Return the features of each partition, by name."""
     from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
-    from modeseek.selection.partition_loops import compact
 
-    own, k = compact(labels[sample.rows])
-    centers, counts, within, inner, outer = center_statistics(sample.x, own, k)
+    own = partitions.of_points(sample.rows)
+    k, m = own.sizes, len(sample.x)
+    centers, within, inner, outer = center_statistics(sample.x, own)
     r2 = 1 - within / max(sample.total_squares, 1e-300)
     simple = np.where(np.isfinite(outer), (outer - inner) / np.maximum(np.maximum(inner, outer), 1e-300), 0.0)
-    small, k_small = compact(own[: len(sample.distances)])
-    silhouette = silhouettes(sample.distances, small, k_small)
-    by_cluster = np.bincount(small, weights=silhouette) / np.bincount(small)
+    small = own.of_points(np.arange(len(sample.distances)))
+    silhouette = silhouettes(sample.distances, small)
+    by_cluster = np.bincount(small.labels.ravel(), silhouette.ravel()) / small.counts()
+    left = np.maximum(1 - r2, 1e-6) / np.maximum(m - k, 1)
     found = {
-        "log_k_sample": float(np.log(k)),
+        "log_k_sample": np.log(k),
         "r2": r2,
-        "calinski": float(np.log(max(r2, 1e-6) / max(k - 1, 1) / (max(1 - r2, 1e-6) / max(len(own) - k, 1)))),
-        "simple_silhouette": simple.mean(),
-        "simple_negative": float((simple < 0).mean()),
-        "silhouette": silhouette.mean(),
-        "silhouette_negative": float((silhouette < 0).mean()),
-        "silhouette_min": by_cluster.min(),
-        "silhouette_cluster": by_cluster.mean(),
+        "calinski": np.log(np.maximum(r2, 1e-6) / np.maximum(k - 1, 1) / left),
+        "simple_silhouette": simple.mean(axis=1),
+        "simple_negative": (simple < 0).mean(axis=1),
+        "silhouette": silhouette.mean(axis=1),
+        "silhouette_negative": (silhouette < 0).mean(axis=1),
+        "silhouette_min": small.least(by_cluster),
+        "silhouette_cluster": small.total(by_cluster) / small.sizes,
     }
-    apart = separations(sample.x, own, centers, counts, config.max_separated)
-    apart = apart[np.isfinite(apart[:, 1])]
-    if len(apart):
-        rows, distance, valley, split = apart.T
-        found |= {
-            "apart_mean": (distance * rows).sum() / rows.sum(),
-            "apart_min": distance.min(),
-            "apart_q10": weighted_quantile(distance, rows, 0.1),
-            "valley_mean": (valley * rows).sum() / rows.sum(),
-            "valley_max": valley.max(),
-            "split_mean": (split * rows).sum() / rows.sum(),
-            "split_min": split[rows >= min(20.0, rows.max())].min(),
-        }
-    return found
+    chosen = own.largest_clusters(config.max_separated, LEAST_POINTS)
+    apart = separations(sample.x, own, centers, chosen)
+    known = np.isfinite(apart[:, 0])
+    owner, clusters = own.selected(chosen[known])
+    if not len(owner):
+        return found
+    (distance, valley, split), rows = apart[known].T, own.counts()[chosen[known]]
+    total, least = clusters.total(rows), clusters.to_clusters(np.minimum(20.0, clusters.largest(rows)))
+    separated = {
+        "apart_mean": clusters.total(distance * rows) / total,
+        "apart_min": clusters.least(distance),
+        "apart_q10": clusters.quantiles(distance[None], rows, 0.1)[0],
+        "valley_mean": clusters.total(valley * rows) / total,
+        "valley_max": clusters.largest(valley),
+        "split_mean": clusters.total(split * rows) / total,
+        "split_min": clusters.least(np.where(rows >= least, split, np.inf)),
+    }
+    return found | {name: spread(values, owner, len(k)) for name, values in separated.items()}
 
 
-def add_relative_r2(candidates: Sequence[Proposal], found: Sequence[dict[str, float]]) -> None:
+def add_relative_r2(candidates: Sequence[Proposal], columns: dict[str, Array]) -> None:
     """Add the share of explained variance relative to that of centers, a rising curve over the number of clusters."""
-    pairs = [(0.0, 0.0)]
-    for each, features in zip(candidates, found, strict=True):
-        if each.proposer == "centers":
-            pairs.append((features["log_k_sample"], features["r2"]))
-    log_k, r2 = np.array(sorted(pairs)).T
+    own = [each.proposer == "centers" for each in candidates]
+    pairs = zip(columns["log_k_sample"][own], columns["r2"][own], strict=True)
+    log_k, r2 = np.array(sorted([(0.0, 0.0), *pairs])).T
     best = np.maximum.accumulate(r2)
-    for features in found:
-        features["r2_relative"] = features["r2"] / max(float(np.interp(features["log_k"], log_k, best)), 1e-3)
+    columns["r2_relative"] = columns["r2"] / np.maximum(np.interp(columns["log_k"], log_k, best), 1e-3)

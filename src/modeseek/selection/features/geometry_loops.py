@@ -9,75 +9,75 @@ import numpy as np
 
 from modeseek._common.jit import cached_loop
 from modeseek._common.types import Array, IntArray
+from modeseek.selection.features.partitions import Partitions
 
 
 @cached_loop
-def _silhouette_loop(distances, labels, counts, sums, out):  # type: ignore[no-untyped-def]
-    m, k = len(labels), len(counts)
-    for i in range(m):
-        counts[labels[i]] += 1
-    for i in range(m):
+def _silhouette_loop(distances, table, start, sizes, counts, sums, outer, out):  # type: ignore[no-untyped-def]
+    m = len(distances)
+    for p in range(len(table)):
+        labels, first, k = table[p], start[p], sizes[p]
         for c in range(k):
-            sums[c] = 0.0
+            for i in range(m):
+                sums[c, i] = 0.0
         for j in range(m):
-            sums[labels[j]] += distances[i, j]
-        own = labels[i]
-        if counts[own] < 2:
-            continue
-        inner, outer = sums[own] / (counts[own] - 1), np.inf
+            counts[labels[j]] += 1
+            own, row = sums[labels[j] - first], distances[j]
+            for i in range(m):
+                own[i] += row[i]
+        for i in range(m):
+            outer[i] = np.inf
         for c in range(k):
-            if c != own and counts[c] > 0:
-                outer = min(outer, sums[c] / counts[c])
-        if np.isfinite(outer):
-            out[i] = (outer - inner) / max(max(inner, outer), 1e-300)
+            count, row = counts[first + c], sums[c]
+            for i in range(m):
+                outer[i] = min(outer[i], np.inf if labels[i] == first + c else row[i] / count)
+        for i in range(m):
+            count = counts[labels[i]]
+            if count >= 2 and np.isfinite(outer[i]):
+                inner = sums[labels[i] - first, i] / (count - 1)
+                out[p, i] = (outer[i] - inner) / max(max(inner, outer[i]), 1e-300)
 
 
-def silhouettes(distances: Array, labels: IntArray, k: int) -> Array:
+def silhouettes(distances: Array, partitions: Partitions) -> Array:
     """Return the silhouette of each row of a small sample, from all distances; 0 for rows alone in their cluster."""
-    out = np.zeros(len(labels))
-    _silhouette_loop(distances, labels, np.zeros(k), np.empty(k), out)
+    m, labels = len(distances), partitions.labels
+    sums, out = np.empty((partitions.sizes.max(), m)), np.zeros(labels.shape)
+    counts = np.zeros(partitions.n_clusters)
+    _silhouette_loop(distances, labels, partitions.start, partitions.sizes, counts, sums, np.empty(m), out)
     return out
 
 
 @cached_loop
-def _center_loop(x, labels, counts, centers, own, other):  # type: ignore[no-untyped-def]
-    m, d = x.shape
-    k = len(counts)
-    for i in range(m):
-        counts[labels[i]] += 1
-        for a in range(d):
-            centers[labels[i], a] += x[i, a]
-    for c in range(k):
-        for a in range(d):
-            centers[c, a] /= max(counts[c], 1.0)
-    within = 0.0
-    for i in range(m):
-        near = np.inf
-        for c in range(k):
-            if counts[c] == 0:
-                continue
-            s = 0.0
+def _center_loop(columns, table, start, sizes, counts, centers, squares, own, other):  # type: ignore[no-untyped-def]
+    d, m = columns.shape
+    for p in range(len(table)):
+        labels = table[p]
+        for i in range(m):
+            counts[labels[i]] += 1
             for a in range(d):
-                t = x[i, a] - centers[c, a]
-                s += t * t
-                if c != labels[i] and s >= near:
-                    break
-            if c == labels[i]:
-                own[i] = s
-            elif s < near:
-                near = s
-        within += own[i]
-        own[i] = np.sqrt(own[i])
-        other[i] = np.sqrt(near)
-    return within
+                centers[labels[i], a] += columns[a, i]
+        for c in range(start[p], start[p] + sizes[p]):
+            for i in range(m):
+                squares[i] = 0.0
+            for a in range(d):
+                centers[c, a] /= counts[c]
+                column, center = columns[a], centers[c, a]
+                for i in range(m):
+                    squares[i] += (column[i] - center) * (column[i] - center)
+            for i in range(m):
+                own[p, i] = squares[i] if labels[i] == c else own[p, i]
+                other[p, i] = min(other[p, i], np.inf if labels[i] == c else squares[i])
 
 
-def center_statistics(x: Array, labels: IntArray, k: int) -> tuple[Array, Array, float, Array, Array]:
-    """Return centers, rows per cluster, within-cluster sum of squares, distances to the own and to the next center."""
-    counts, centers = np.zeros(k), np.zeros((k, x.shape[1]))
-    own, other = np.zeros(len(x)), np.zeros(len(x))
-    within = _center_loop(x, labels, counts, centers, own, other)
-    return centers, counts, within, own, other
+def center_statistics(x: Array, partitions: Partitions) -> tuple[Array, Array, Array, Array]:
+    """Return centers, sums of squares within clusters, and distances to the own center and to the next one."""
+    # columns are contiguous, so that the loops over points use vector instructions
+    columns, labels, d = np.ascontiguousarray(x.T), partitions.labels, x.shape[1]
+    counts, centers = np.zeros(partitions.n_clusters), np.zeros((partitions.n_clusters, d))
+    own, other = np.zeros(labels.shape), np.full(labels.shape, np.inf)
+    _center_loop(columns, labels, partitions.start, partitions.sizes, counts, centers, np.empty(len(x)), own, other)
+    # added up one after the other: a small share of explained variance shows rounding errors
+    return centers, np.cumsum(own, axis=1)[:, -1], np.sqrt(own), np.sqrt(other)
 
 
 @cached_loop
@@ -130,18 +130,18 @@ def _split_loop(x, members, start, largest, centers, axis, new, t, out):  # type
         for q in range(n - 1):
             run += t[q]
             between = max(between, run * run / (q + 1) + run * run / (n - q - 1))
-        out[r, 3] = 1.0 - between / total
+        out[r, 2] = 1.0 - between / total
 
 
 @cached_loop
-def _line_loop(x, members, start, largest, centers, counts, line, t, out):  # type: ignore[no-untyped-def]
+def _line_loop(x, members, start, largest, first_of, last_of, centers, line, t, out):  # type: ignore[no-untyped-def]
     """Write separation and valley between clusters and the nearest one, along the line between the centers."""
     d = x.shape[1]
     for r in range(len(largest)):
         c = largest[r]
         near, square = c, np.inf
-        for o in range(len(counts)):
-            if o != c and counts[o] > 0:
+        for o in range(first_of[r], last_of[r]):
+            if o != c:
                 s = 0.0
                 for a in range(d):
                     s += (centers[o, a] - centers[c, a]) ** 2
@@ -172,22 +172,20 @@ def _line_loop(x, members, start, largest, centers, counts, line, t, out):  # ty
                 variance += (t[q] - mean) ** 2 / n
             spread += variance / 2
             both = near
-        out[r, 1] = 1.0 / np.sqrt(spread + 1e-4)
-        out[r, 2] = min(5.0, (middle + 0.5) / (min(low, high) + 1.0))
+        out[r, 0] = 1.0 / np.sqrt(spread + 1e-4)
+        out[r, 1] = min(5.0, (middle + 0.5) / (min(low, high) + 1.0))
 
 
-def separations(x: Array, labels: IntArray, centers: Array, counts: Array, most: int) -> Array:
-    """Return four columns for the largest clusters of at least six points.
+def separations(x: Array, partitions: Partitions, centers: Array, largest: IntArray) -> Array:
+    """Return three columns for some clusters.
 
-    They are: points, separation from the nearest cluster along the line between the centers, height of the valley
-    between the two, and the variance that is left after the best split in two along the longest axis.
+    They are: separation from the nearest cluster along the line between the centers, height of the valley between the
+    two, and the variance that is left after the best split in two along the longest axis.
     """
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    largest = np.argsort(-counts, kind="stable")[:most]
-    members, d = np.argsort(labels, kind="stable"), x.shape[1]
-    out, t = np.full((len(largest), 4), np.nan), np.empty(len(x))
-    largest = largest[counts[largest] >= 6]
-    out[: len(largest), 0] = counts[largest]
+    members, start = partitions.members()
+    d, out, t = x.shape[1], np.full((len(largest), 3), np.nan), np.empty(len(x))
+    first = partitions.to_clusters(partitions.start)[largest]
+    last = first + partitions.to_clusters(partitions.sizes)[largest]
     _split_loop(x, members, start, largest, centers, np.empty(d), np.empty(d), t, out)
-    _line_loop(x, members, start, largest, centers, counts, np.empty(d), t, out)
+    _line_loop(x, members, start, largest, first, last, centers, np.empty(d), t, out)
     return out

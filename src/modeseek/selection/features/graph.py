@@ -9,9 +9,11 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, weighted_quantiles
+from modeseek.selection.features.base import Feature
+from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.proposers.modes import weight_up_to
 from modeseek.selection.proposers.samples import draw
+from modeseek.selection.sorting import ascending
 
 # neighbours from which the two densities are estimated
 COUNTS = (8, 24)
@@ -94,7 +96,7 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
         k = min(count, data.n_neighbors)
         densities.append(np.log(weight_up_to(data, k) / (k + 1)) - data.dimension * np.log(data.distances[:, k - 1]))
     step = max(1, len(data) // config.edge_points)
-    orders = [step * np.argsort(each[::step], kind="stable") for each in densities]
+    orders = [step * ascending(each[::step]) for each in densities]
     edges = -data.dimension * np.log(data.distances[:, :8]) + np.log(data.weights.mean())
     rows = draw(len(data), config.graph_points, rng)
     densities[1] -= densities[1][rows].mean()
@@ -105,59 +107,49 @@ def graph_sample(data: SelectionData, rng: np.random.Generator, config: Features
     )
 
 
-def graph_features(sample: GraphSample, labels: IntArray) -> dict[str, float]:
-    """Return the features by name."""
+def graph_features(sample: GraphSample, partitions: Partitions, mass: Array) -> dict[str, Array]:
+    """Return the features of each partition, by name; `mass` is the weight of each cluster."""
     from modeseek.selection.features.graph_loops import graph_statistics
 
-    k = int(labels.max()) + 1
-    clusters, inside15, inside5, minority = graph_statistics(labels, k, *sample[:7])
-    mass, rows, leaving = clusters[:, 0], clusters[:, 1], clusters[:, 3]
-    share = mass / mass.sum()
-    purity = (clusters[:, 2] - share) / np.maximum(1 - share, 1e-9)
+    clusters, totals = graph_statistics(partitions, sample)
+    rows, leaving, counted, sums = clusters[:, [0, 2, 11, 12]].T
+    share = mass / partitions.to_clusters(partitions.total(mass))
+    purity = (clusters[:, 1] - share) / np.maximum(1 - share, 1e-9)
     cut = leaving / (np.maximum(rows, 1) * sample.edges.shape[1])
-    big = mass >= max(4.0, 0.02 * mass.sum())
+    big = mass >= partitions.to_clusters(np.maximum(4.0, 0.02 * partitions.total(mass)))
     by_density = []
-    for at in (4, 8):
+    for at in (3, 7):
         saddle, peak, median, border = clusters[:, at : at + 4].T
         edge = np.where(leaving > 0, np.clip(median - border, -6, 6), 6.0)
         by_density.append((np.clip(peak - saddle, -3, 6), np.clip(median - saddle, -6, 6), edge))
-    low, *lows = weighted_quantiles(np.array([purity, *by_density[0], *by_density[1]]), mass, 0.1)
+    low, *lows = partitions.quantiles(np.array([purity, *by_density[0], *by_density[1]]), mass, 0.1)
+    between, variance = partitions.total(sums**2 / np.maximum(counted, 1)), np.square(sample.densities[1, sample.rows])
     found = {
-        "inside15": inside15,
-        "inside5": inside5,
-        "minority": minority,
-        "modularity": inside15 - np.square(share).sum(),
-        "purity_min": purity.min(),
-        "purity_mean": purity.mean(),
+        "inside15": totals[:, 0],
+        "inside5": totals[:, 1],
+        "minority": totals[:, 2],
+        "modularity": totals[:, 0] - partitions.total(np.square(share)),
+        "purity_min": partitions.least(purity),
+        "purity_mean": partitions.total(purity) / partitions.sizes,
         "purity_q10": low,
-        "cut_max": cut.max(),
-        "cut_mean": (cut * share).sum(),
-        "surface": (cut * share * np.minimum(rows ** (1 / sample.dimension), 1e3)).sum(),
-        **_density_contrast(sample, labels, k),
+        "cut_max": partitions.largest(cut),
+        "cut_mean": partitions.total(cut * share),
+        "surface": partitions.total(cut * share * np.minimum(rows ** (1 / sample.dimension), 1e3)),
+        "density_r2": between / max(float(variance.sum()), 1e-300),
+        "contrast": np.minimum(totals[:, 3] / max(float(sample.changes.mean()), 1e-300), 20.0),
     }
     for count, (dip, middle, edge) in zip(COUNTS, by_density, strict=True):
         dip_low, middle_low, edge_low, *lows = lows
+        least_big = partitions.least(np.where(big, dip, np.inf))
         found |= {
-            f"dip{count}_mean": (dip * share).sum(),
-            f"dip{count}_min": dip.min(),
+            f"dip{count}_mean": partitions.total(dip * share),
+            f"dip{count}_min": partitions.least(dip),
             f"dip{count}_q10": dip_low,
-            f"dip{count}_min_big": dip[big].min() if big.any() else np.nan,
+            f"dip{count}_min_big": np.where(np.isfinite(least_big), least_big, np.nan),
             f"dipz{count}_q10": dip_low * np.sqrt(count) / 2,
-            f"mid{count}_mean": (middle * share).sum(),
+            f"mid{count}_mean": partitions.total(middle * share),
             f"mid{count}_q10": middle_low,
-            f"edge{count}_mean": (edge * share).sum(),
+            f"edge{count}_mean": partitions.total(edge * share),
             f"edge{count}_q10": edge_low,
         }
     return found
-
-
-def _density_contrast(sample: GraphSample, labels: IntArray, k: int) -> dict[str, float]:
-    """Return how much of the differences in density lies between clusters, and at their borders."""
-    from modeseek.selection.features.graph_loops import density_contrast
-
-    between, change = density_contrast(labels, k, sample.rows, sample.indices, sample.densities, sample.changes)
-    total = float(np.square(sample.densities[1, sample.rows]).sum())
-    return {
-        "density_r2": between / max(total, 1e-300),
-        "contrast": min(change / max(float(sample.changes.mean()), 1e-300), 20.0),
-    }

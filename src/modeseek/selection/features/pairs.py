@@ -9,7 +9,8 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, weighted_quantile
+from modeseek.selection.features.base import Feature, spread
+from modeseek.selection.features.partitions import Partitions
 
 PAIRS = tuple(
     Feature(name, meaning, graph_only=False)
@@ -44,22 +45,28 @@ def pair_sample(data: SelectionData, rows: IntArray) -> PairSample:
     return PairSample(rows, x, 1e-4 * float(x.var(axis=0).mean()) + 1e-300)
 
 
-def pair_features(sample: PairSample, labels: IntArray, config: FeaturesConfig) -> dict[str, float]:
-    """Return the features by name; none if fewer than two clusters have enough points."""
-    from modeseek.selection.features.pairs_loops import compare_pairs
+def pair_features(sample: PairSample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
+    """Return the features of each partition, by name; none of partitions with fewer than two large clusters."""
+    from modeseek.selection.features.pairs_loops import LEAST_POINTS, compare_pairs
 
-    rows, distance, valley, gain, halves = compare_pairs(sample.x, labels[sample.rows], sample.floor, config).T
-    if len(rows) < 2:
+    own = Partitions(partitions.start, partitions.sizes, partitions.labels[:, sample.rows])
+    chosen = own.largest_clusters(config.max_separated, LEAST_POINTS)
+    several = np.bincount(own.partition[chosen], minlength=len(own.sizes)) >= 2
+    chosen = chosen[several[own.partition[chosen]]]
+    if not len(chosen):
         return {}
-    share = rows / rows.sum()
-    return {
-        "pair_mean": distance @ share,
-        "pair_min": distance.min(),
-        "pair_q10": weighted_quantile(distance, rows, 0.1),
-        "pair_valley_mean": valley @ share,
-        "pair_valley_max": valley.max(),
-        "pair_gain_mean": gain @ share,
-        "pair_gain_min": gain.min(),
-        "halves_gain_mean": halves @ share,
-        "halves_gain_max": halves.max(),
+    owner, clusters = own.selected(chosen)
+    rows, distance, valley, gain, halves = compare_pairs(sample.x, own, chosen, sample.floor).T
+    share = rows / clusters.to_clusters(clusters.total(rows))
+    found = {
+        "pair_mean": clusters.total(distance * share),
+        "pair_min": clusters.least(distance),
+        "pair_q10": clusters.quantiles(distance[None], rows, 0.1)[0],
+        "pair_valley_mean": clusters.total(valley * share),
+        "pair_valley_max": clusters.largest(valley),
+        "pair_gain_mean": clusters.total(gain * share),
+        "pair_gain_min": clusters.least(gain),
+        "halves_gain_mean": clusters.total(halves * share),
+        "halves_gain_max": clusters.largest(halves),
     }
+    return {name: spread(values, owner, len(own.sizes)) for name, values in found.items()}

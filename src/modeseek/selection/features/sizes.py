@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from modeseek._common.types import IntArray
-from modeseek.selection.data import SelectionData
+from modeseek._common.types import Array
 from modeseek.selection.features.base import Feature
+from modeseek.selection.features.partitions import Partitions
 
 SIZES = (
     Feature("log_k", "logarithm of the number of clusters"),
@@ -23,22 +23,21 @@ SIZES = (
 )
 
 
-def size_features(data: SelectionData, labels: IntArray) -> dict[str, float]:
-    """Return the features by name."""
-    mass = np.bincount(labels, weights=data.weights)
-    total, k = mass.sum(), len(mass)
-    share = mass / total
-    entropy = float(-(share * np.log(share)).sum())
+def size_features(partitions: Partitions, mass: Array) -> dict[str, Array]:
+    """Return the features of each partition, by name; `mass` is the weight of each cluster."""
+    total, k = partitions.total(mass), partitions.sizes
+    share = mass / partitions.to_clusters(total)
+    entropy = -partitions.total(share * np.log(share))
     return {
-        "log_k": float(np.log(k)),
+        "log_k": np.log(k),
         "entropy": entropy,
-        "simpson": float(-np.log(np.square(share).sum())),
+        "simpson": -np.log(partitions.total(np.square(share))),
         "evenness": entropy / np.log(k),
-        "log_rows_per_cluster": float(np.log(total / k)),
-        "largest": share.max(),
-        "smallest": float(np.log(mass.min())),
-        "tiny3": mass[mass <= 3].sum() / total,
-        "tiny10": mass[mass <= 10].sum() / total,
-        "tiny1p": share[share < 0.01].sum(),
-        "n_tiny": float((share < 0.01).mean()),
+        "log_rows_per_cluster": np.log(total / k),
+        "largest": partitions.largest(share),
+        "smallest": np.log(partitions.least(mass)),
+        "tiny3": partitions.total(mass * (mass <= 3)) / total,
+        "tiny10": partitions.total(mass * (mass <= 10)) / total,
+        "tiny1p": partitions.total(share * (share < 0.01)),
+        "n_tiny": partitions.total(1.0 * (share < 0.01)) / k,
     }

@@ -11,8 +11,9 @@ __all__ = ["merge_components"]
 
 
 @cached_loop
-def _merge_loop(heights, low, high, saddles, parent, saddle, target):  # type: ignore[no-untyped-def]
-    for e in range(len(low)):
+def _merge_loop(heights, low, high, saddles, order, parent, saddle, target):  # type: ignore[no-untyped-def]
+    for place in range(len(order)):
+        e = order[place]
         a, b = low[e], high[e]
         while parent[a] != a:
             parent[a] = parent[parent[a]]
@@ -30,10 +31,12 @@ def _merge_loop(heights, low, high, saddles, parent, saddle, target):  # type: i
         parent[a] = b
 
 
-def merge_components(heights: Array, low: IntArray, high: IntArray, saddles: Array) -> tuple[Array, IntArray]:
-    """Return the saddle and the target of every point; edges (low, high) are sorted by decreasing saddle."""
+def merge_components(
+    heights: Array, low: IntArray, high: IntArray, saddles: Array, order: IntArray
+) -> tuple[Array, IntArray]:
+    """Return the saddle and the target of every point; `order` sorts the edges (low, high) by decreasing saddle."""
     n = len(heights)
     saddle, target = np.full(n, -np.inf), np.arange(n)
     # the root of a component is its peak
-    _merge_loop(heights, low, high, saddles, np.arange(n), saddle, target)
+    _merge_loop(heights, low, high, saddles, order, np.arange(n), saddle, target)
     return saddle, target

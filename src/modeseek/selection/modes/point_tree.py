@@ -8,6 +8,7 @@ Skraba, "Persistence-based clustering in Riemannian manifolds", Journal of the A
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ from numpy.typing import ArrayLike
 from modeseek._common.storable import is_real, is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, check_number
+from modeseek.selection.sorting import ascending
 
-__all__ = ["PointTree", "cut", "level_for", "peaks", "point_tree"]
+__all__ = ["PointTree", "cut", "cuts", "level_for", "peaks", "point_tree", "tree_of_sorted"]
 
 
 def _check_tree(tree: PointTree) -> None:
@@ -78,20 +80,25 @@ def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> Poin
     >>> cut(tree, 0.5), cut(tree, 1.5)
     (array([0, 0, 1]), array([0, 0, 0]))
     """
-    from modeseek.selection.modes.loops import merge_components
-
     f = np.ascontiguousarray(heights, dtype=np.float64)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
-    s = np.minimum(np.asarray(saddles, dtype=np.float64), np.minimum(f[low], f[high]))
+    s = np.asarray(saddles, dtype=np.float64)
     # equal saddles are sorted by their points, so that the order of the edges does not matter
     key = low * len(f) + high
     if (key[1:] < key[:-1]).any():
         first = np.argsort(key, kind="stable")
         low, high, s = low[first], high[first], s[first]
-    order = np.argsort(-s, kind="stable")
-    saddle, target = merge_components(f, low[order], high[order], s[order])
-    return PointTree(f, f - saddle, target, saddle)
+    return tree_of_sorted(f, low, high, s)
+
+
+def tree_of_sorted(heights: Array, low: IntArray, high: IntArray, saddles: Array) -> PointTree:
+    """Return `point_tree` for edges from `low` to higher indices `high`, sorted by both."""
+    from modeseek.selection.modes.loops import merge_components
+
+    s = np.minimum(saddles, np.minimum(heights[low], heights[high]))
+    saddle, target = merge_components(heights, low, high, s, ascending(-s))
+    return PointTree(heights, heights - saddle, target, saddle)
 
 
 def cut(tree: PointTree, level: float) -> IntArray:
@@ -108,14 +115,26 @@ def cut(tree: PointTree, level: float) -> IntArray:
     labels : (n,) integer array
         Numbered by decreasing height of the modes.
     """
-    level = check_number("level", level, strict=False)
-    is_mode = (tree.prominence >= level) & (tree.prominence > 0.0)
-    mode = follow(np.where(is_mode, np.arange(len(is_mode)), tree.target))
-    kept = np.flatnonzero(is_mode)
-    order = np.argsort(-tree.heights[kept], kind="stable")
-    rank = np.empty(len(tree.heights), dtype=np.intp)
-    rank[kept[order]] = np.arange(len(kept))
-    return rank[mode]
+    [labels] = cuts(tree, [check_number("level", level, strict=False)])
+    return labels.astype(np.intp)
+
+
+def cuts(tree: PointTree, levels: Iterable[float]) -> Iterator[IntArray]:
+    """Yield `cut` for several levels, as 32-bit integers; each point is assigned to its peak only once."""
+    peak = np.flatnonzero(tree.prominence > 0.0)
+    number = np.empty(len(tree.heights), dtype=np.int32)
+    number[peak] = np.arange(len(peak))
+    target = tree.target.copy()
+    target[peak] = peak
+    own = number[follow(target)]
+    above, prominence = own[tree.target[peak]], tree.prominence[peak]
+    order = np.argsort(-tree.heights[peak], kind="stable")
+    rank = np.empty(len(peak), dtype=np.int32)
+    for level in levels:
+        kept = prominence >= level
+        modes = order[kept[order]]
+        rank[modes] = np.arange(len(modes))
+        yield rank[follow(np.where(kept, np.arange(len(peak)), above))][own]
 
 
 def follow(target: IntArray) -> IntArray:

@@ -31,6 +31,7 @@ class Mixtures:
         x, weights = np.ascontiguousarray(data.coordinates[rows]), data.weights[rows]
         m, d = x.shape
         tree = ward_tree(np.ascontiguousarray(data.components[rows]))
+        starts = {k: ward_clusters(tree, k) for k in config.n_components if k <= m}
         one = np.zeros(m, dtype=np.int32)
         singles = [fit_mixture(x, weights, one, form, max_steps=3, tol=config.tol) for form in FORMS]
         single = min(each.bic for each in singles if each is not None)
@@ -40,8 +41,7 @@ class Mixtures:
             for k in config.n_components:
                 if config.points_per_parameter * n_parameters(k, d, form) > m or worse == config.patience:
                     break
-                start = ward_clusters(tree, k)
-                fitted = fit_mixture(x, weights, start, form, max_steps=config.max_steps, tol=config.tol)
+                fitted = fit_mixture(x, weights, starts[k], form, max_steps=config.max_steps, tol=config.tol)
                 if fitted is None:
                     worse += 1
                     continue

@@ -10,8 +10,9 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.modes import MergeTree, PointTree, cut, level_for, merge_tree, point_tree
+from modeseek.selection.modes import MergeTree, PointTree, cut, cuts, level_for, merge_tree, tree_of_sorted
 from modeseek.selection.proposers.base import Proposal
+from modeseek.selection.sorting import ascending_integers
 
 
 class Modes:
@@ -28,10 +29,14 @@ class Modes:
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:
         return [
-            Proposal(self.name, cut(tree, prominence_level(errors, count)).astype(np.int32), (float(count), errors))
+            Proposal(self.name, labels, (float(count), errors))
             for count, tree in self.trees(data, self.counts(data))
-            for errors in self.config.standard_errors
+            for errors, labels in self._cuts(tree, count)
         ]
+
+    def _cuts(self, tree: PointTree, count: int) -> Iterator[tuple[float, IntArray]]:
+        errors = self.config.standard_errors
+        return zip(errors, cuts(tree, [prominence_level(each, count) for each in errors]), strict=True)
 
     def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
         """Return the cut with the number of clusters closest to `n_clusters`, from above if there is one.
@@ -73,10 +78,11 @@ class Modes:
         width = min(self.config.n_edges, data.n_neighbors)
         along = -data.dimension * np.log(data.distances[:, :width])
         edges, along = unique_edges(data.indices[:, :width], along)
+        low, high = np.ascontiguousarray(edges.T)
         for count in counts:
             mass = np.log(weight_up_to(data, count) / (count + 1))
             heights = mass - data.dimension * np.log(data.distances[:, count - 1])
-            yield count, point_tree(heights, edges, along + np.minimum(mass[edges[:, 0]], mass[edges[:, 1]]))
+            yield count, tree_of_sorted(heights, low, high, along + np.minimum(mass[low], mass[high]))
 
 
 def weight_up_to(data: SelectionData, count: int) -> Array:
@@ -95,8 +101,11 @@ def unique_edges(near: IntArray, values: Array) -> tuple[IntArray, Array]:
     """Return the edges from points to their neighbours, each once and sorted, with their values."""
     n = len(near)
     own, other = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
-    key, first = np.unique(np.minimum(own, other) * n + np.maximum(own, other), return_index=True)
-    return np.column_stack([key // n, key % n]), values.ravel()[first]
+    key = np.minimum(own, other) * n + np.maximum(own, other)
+    order = ascending_integers(key, n * n)
+    ordered = key[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return np.column_stack([ordered[first] // n, ordered[first] % n]), values.ravel()[order[first]]
 
 
 def density_tree(data: SelectionData, inverse: IntArray, setting: tuple[float, float] | None = None) -> MergeTree:

@@ -6,8 +6,8 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-# products that are computed at a time
-BLOCK_SIZE = 1 << 20
+# products that are computed at a time: few enough to stay in the cache, and for BLAS to use a single thread
+BLOCK_SIZE = 1 << 14
 # up to this dimension a tree is faster than products
 TREE_DIMENSIONS = 10
 
@@ -23,7 +23,9 @@ def nearest_center(x: Array, centers: Array) -> IntArray:
     labels = np.empty(len(x), dtype=np.int32)
     step = max(1, BLOCK_SIZE // len(centers))
     for i in range(0, len(x), step):
-        labels[i : i + step] = (x[i : i + step] @ centers.T - half).argmax(axis=1)
+        products = x[i : i + step] @ centers.T
+        products -= half
+        labels[i : i + step] = products.argmax(axis=1)
     return labels
 
 

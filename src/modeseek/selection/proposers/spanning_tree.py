@@ -15,6 +15,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.proposers.base import Proposal
+from modeseek.selection.sorting import ascending
 
 
 class Edges(NamedTuple):
@@ -26,7 +27,7 @@ class Edges(NamedTuple):
 
     def by_length(self) -> Edges:
         """Return the edges in ascending order of length."""
-        order = np.argsort(self.length, kind="stable")
+        order = ascending(self.length)
         return Edges(*(each[order] for each in self))
 
 
