@@ -78,7 +78,8 @@ def main(path: str) -> None:
     data = prepare_data(points)
     pool = build_pool(data)
     features = candidate_features(data, base_sample(data), pool)
-    agreement = load_choice().probabilities(features) @ with_single(pool.agreement)
+    together = with_single(pool.agreement)
+    agreement = load_choice().probabilities(features, together) @ together
     figure = Figure(figsize=(11, 8), layout="constrained")
     (density, proposals), (expected, clusters) = figure.subplots(2, 2)
     draw_density(density, data, points.to_data(points.values))

@@ -24,8 +24,8 @@ def device(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kernel_of(registers: int) -> Callable[..., Any]:
-    """Return a decorator that compiles a kernel with at most this many registers per thread, and stores it on disk."""
-    return cuda.jit if SIMULATED else cuda.jit(max_registers=registers, cache=True)  # type: ignore[call-arg,unused-ignore]
+    """Return a decorator that compiles a kernel with at most this many registers per thread."""
+    return cuda.jit if SIMULATED else cuda.jit(max_registers=registers)  # type: ignore[call-arg,unused-ignore]
 
 
 @cache
