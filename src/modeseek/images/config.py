@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 class SegmentConfig:
     """Constants that shape the result of `modeseek.images.segment`.
 
-    `benchmarks/picture_constants.py` chooses the weights, the widths, the exponent and the default threshold of `segment`
-    on synthetic pictures.
+    `benchmarks/picture_constants.py` chooses most of them, and the default threshold, on synthetic pictures.
 
     Attributes
     ----------
