@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
@@ -36,6 +35,8 @@ def _pyramid(image: np.ndarray, sp: float, sr: float) -> np.ndarray:
 
     So do OpenCV's samples, with `floodFill` and (2, 2, 2).
     """
+    import cv2  # only this method needs it
+
     filtered = cv2.pyrMeanShiftFiltering(np.ascontiguousarray(image[..., ::-1]), sp, sr).astype(int)
     number = np.arange(filtered.shape[0] * filtered.shape[1]).reshape(filtered.shape[:2])
     pairs = []

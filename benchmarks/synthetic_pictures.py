@@ -10,6 +10,7 @@ natural images:
   of the same material. Half of the larger ones consist of parts with different colours.
 - A material is smooth, or has noise, grain, stripes, spots or patches of random scale, direction and strength.
 - Areas and objects are shaded; shadows with soft edges, a gradient of light and darker corners cover the picture.
+- Two thirds of the pictures have less colour, down to nearly grey.
 - Areas, objects and the whole picture are blurred by different amounts, as by a lens.
 - The noise of the sensor depends on the brightness, and the picture is compressed as a JPEG file.
 
@@ -69,6 +70,7 @@ def synthetic_picture(seed: int) -> tuple[np.ndarray, list[np.ndarray]]:
         items.append(item)
         _paint(rng, lab, item, material, np.exp(rng.uniform(-1.2, 0.7)))
     lab[..., 0] *= _light(rng)
+    lab[..., 1:] *= min(rng.uniform(0, 1.5), 1.0)  # pictures differ in saturation; some are nearly grey
     lab = gaussian_filter(lab, (*[rng.uniform(0.3, 0.9)] * 2, 0))
     return _camera(rng, lab), [_outlined(rng, items) for _ in range(PEOPLE)]
 

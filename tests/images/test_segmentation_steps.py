@@ -54,6 +54,8 @@ def test_regions_are_measured_as_pixel_by_pixel():
     graph = measure_regions(image, lambda band: regions[band], 4, 1 << 20, DEFAULT_CONFIG)
     assert graph.sizes.tolist() == np.bincount(regions.ravel()).tolist()
     contrast = pixel_features(image, slice(0, 13), DEFAULT_CONFIG).contrast
+    inner = [contrast[regions == i].sum() for i in range(4)]
+    assert graph.inner_contrasts == pytest.approx(inner, abs=regions.size / 256)
     for (i, j), length, total in zip(graph.pairs.tolist(), graph.lengths, graph.contrasts, strict=True):
         along = [
             (contrast[p] + contrast[q]) / 2
@@ -79,19 +81,27 @@ def test_regions_that_are_alike_merge_first():
     """Four regions in a row: the middle two have nearly the same histogram, the last one is different."""
     histograms = np.array([[100.0, 0, 0], [0, 60, 40], [0, 55, 45], [0, 0, 100]])
     pairs, one = np.array([[0, 1], [1, 2], [2, 3]]), np.ones(3)
-    graph = RegionGraph(np.full(4, 100.0), histograms, np.ones(3), pairs, 10 * one, 0 * one)
+    graph = RegionGraph(np.full(4, 100.0), histograms, np.ones(3), np.zeros(4), pairs, 10 * one, 0 * one)
     tree = merge_regions(graph, DEFAULT_CONFIG)
     assert tree.cut_into(3).tolist() == [0, 1, 1, 2]
     assert tree.cut_into(2).tolist() == [0, 1, 1, 1]
     assert tree.cut_into(1).tolist() == [0, 0, 0, 0]
     assert tree.cut(0.0).tolist() == tree.cut_into(9).tolist() == [0, 1, 2, 3]
     assert (np.diff(np.sort(tree.heights)) >= 0).all()
-    # by hand: half the chi-squared distance, and regions of 25 times the reference size
-    expected = (0.05**2 / 1.15 + 0.05**2 / 0.85) / 2 * 25**0.25
-    assert tree.heights.min() == pytest.approx(expected)
+    # by hand: half the chi-squared distance, no contrast, and regions of 25 times the reference size
+    expected = (0.05**2 / 1.15 + 0.05**2 / 0.85) / 2 * DEFAULT_CONFIG.contrast_offset
+    assert tree.heights.min() == pytest.approx(expected * 25**DEFAULT_CONFIG.size_exponent)
 
 
 def test_a_weak_border_merges_before_a_strong_one():
-    histograms, pairs = np.full((3, 2), 50.0), np.array([[0, 1], [1, 2]])
-    graph = RegionGraph(np.full(3, 100.0), histograms, np.ones(2), pairs, np.full(2, 10.0), np.array([300.0, 20.0]))
-    assert merge_regions(graph, DEFAULT_CONFIG).cut_into(2).tolist() == [0, 1, 1]
+    """The histograms on both sides of a border differ by the same amount."""
+    sizes, histograms = np.array([50.0, 100, 100]), np.array([[45.0, 5], [50, 50], [90, 10]])
+    pairs, contrasts = np.array([[0, 1], [1, 2]]), np.array([300.0, 20.0])
+
+    def merged(inner):
+        graph = RegionGraph(sizes, histograms, np.ones(2), inner, pairs, np.full(2, 10.0), contrasts)
+        return merge_regions(graph, DEFAULT_CONFIG).cut_into(2).tolist()
+
+    assert merged(np.zeros(3)) == [0, 1, 1]
+    # the contrast within the smaller region is as large as on its border
+    assert merged(np.array([1500.0, 0.0, 0.0])) == [0, 0, 1]

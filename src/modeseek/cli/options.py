@@ -281,11 +281,11 @@ class SegmentOptions:
     quiet : flag
         Print notes and errors only.
     spatial_bandwidth : H
-        Radius of the kernel in space, in pixels times spacing. Default: 1/28 of the image.
+        Radius of the kernel in space, in pixels times spacing. Default: 1/40 of the image.
     colour_bandwidth : H
         Radius of the kernel in colour; black and white have distance 100. Default: 10.0.
     threshold : X
-        Merge adjacent regions with a dissimilarity up to this value; smaller values give more regions. Default: 0.75.
+        Merge adjacent regions with a dissimilarity up to this value; smaller values give more regions. Default: 3.3.
     n_regions : N[,N...]
         Number of regions, instead of a threshold. Several numbers, such as 5,20,80, write a stack of label images to a
         TIFF or NPY file, one for each number.
@@ -307,7 +307,7 @@ class SegmentOptions:
     quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
     spatial_bandwidth: Annotated[float | None, Option(METHOD)] = None
     colour_bandwidth: Annotated[float, Option(METHOD)] = 10.0
-    threshold: Annotated[float, Option(METHOD)] = 0.75
+    threshold: Annotated[float, Option(METHOD)] = 3.3
     n_regions: Annotated[str | None, Option(METHOD)] = None
     min_size: Annotated[float | None, Option(METHOD)] = None
     connected: Annotated[bool, Option(METHOD, "--connected/--scattered")] = True

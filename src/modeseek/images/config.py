@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 class SegmentConfig:
     """Constants that shape the result of `modeseek.images.segment`.
 
-    The weights and edges are round numbers. They and the default threshold of `segment` were chosen by hand with
-    photographs in view.
+    `benchmarks/picture_constants.py` chooses most of them, and the default threshold, on synthetic pictures.
 
     Attributes
     ----------
@@ -29,18 +28,21 @@ class SegmentConfig:
         carries no information.
     color_bin : float
         Width of the bins of colour histograms, in CIELAB units.
-    fine_sigma, border_sigma, texture_sigma : float
-        Standard deviations, in pixels, of the Gaussian filters for fine detail, for the contrast at borders and for the
-        local standard deviation.
+    border_sigma, texture_sigma : float
+        Standard deviations, in pixels, of the Gaussian filters for the contrast at borders and for the local standard
+        deviation.
     full_bandwidth : float
         If the spatial bandwidth has fewer pixels than this, the filters are narrower in proportion, down to half
         their width: small regions must not lie within the blur of a border.
-    deviation_edges, detail_edges : tuple of float
-        Edges of the bins of the two texture histograms: local standard deviation of lightness, and difference between
-        the filters of `fine_sigma` and `border_sigma` (in absolute value).
-    color_weight, texture_weight, border_weight : float
-        Weights of the three terms of the dissimilarity of two regions: chi-squared distances of colour and of texture
-        histograms, from 0 to 1, and the mean contrast along the common border, in CIELAB units.
+    deviation_edges : tuple of float
+        Edges of the bins of the texture histogram: local standard deviation of lightness, five steps per decade.
+    lightness_weight, texture_weight : float
+        Weights of the chi-squared distances of the histograms of lightness and of texture in the dissimilarity of two
+        regions. The histograms of a* and b* share the weight 1 - lightness_weight. Of two or three channels that are
+        not colours, each has the weight 1/3.
+    contrast_offset : float
+        This is added to the contrast of a border, in CIELAB units, so that regions without a visible border are still
+        compared by their histograms.
     size_exponent : float
         The dissimilarity is multiplied by (smaller size / reference size) to this power, so that small regions merge
         first.
@@ -55,20 +57,18 @@ class SegmentConfig:
 
     cell_level: int = -1
     max_cells: int = 200_000
-    bandwidths_per_side: float = 28.0
+    bandwidths_per_side: float = 40.0
     min_bandwidth_pixels: float = 4.0
     max_channels: int = 8
     color_bin: float = 5.0
-    fine_sigma: float = 1.0
-    border_sigma: float = 2.0
+    border_sigma: float = 3.0
     texture_sigma: float = 3.0
     full_bandwidth: float = 14.0
-    deviation_edges: tuple[float, ...] = (0.25, 0.6, 1.2, 2.1, 3.4, 5.3, 8.3, 12.7, 19.4)
-    detail_edges: tuple[float, ...] = (0.0, 0.6, 1.6, 3.2, 5.8)
-    color_weight: float = 1.0
-    texture_weight: float = 1.0
-    border_weight: float = 1 / 60
-    size_exponent: float = 0.25
+    deviation_edges: tuple[float, ...] = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0, 6.3, 10.0, 16.0)
+    lightness_weight: float = 0.2
+    texture_weight: float = 2.0
+    contrast_offset: float = 2.0
+    size_exponent: float = 0.3
     reference_share: float = 0.01
 
     def for_bandwidth(self, pixels: float) -> SegmentConfig:
@@ -76,7 +76,6 @@ class SegmentConfig:
         scale = min(max(pixels / self.full_bandwidth, 0.5), 1.0)
         return replace(
             self,
-            fine_sigma=scale * self.fine_sigma,
             border_sigma=scale * self.border_sigma,
             texture_sigma=scale * self.texture_sigma,
         )

@@ -7,7 +7,6 @@ of a pixel do not depend on the bands.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from modeseek._common.types import Array, IntArray
@@ -38,12 +37,12 @@ class PixelFeatures(NamedTuple):
 def histogram_sizes(image: InputImage, config: SegmentConfig) -> tuple[list[int], int]:
     """Return the number of bins of each histogram, and how many of them are histograms of colour."""
     colors = [int(np.ceil((high - low) / config.color_bin)) for low, high in _ranges(image)]
-    return [*colors, len(config.deviation_edges) + 1, len(_two_sided(config)) + 1], len(colors)
+    return [*colors, len(config.deviation_edges) + 1], len(colors)
 
 
 def pixel_features(image: InputImage, band: slice, config: SegmentConfig) -> PixelFeatures:
     """Return the features of all pixels of a band; those outside the mask have arbitrary values."""
-    halo = 2 + int(TRUNCATE * max(config.fine_sigma, config.border_sigma, config.texture_sigma) + 0.5)
+    halo = 2 + int(TRUNCATE * max(config.border_sigma, config.texture_sigma) + 0.5)
     wide = slice(max(band.start - halo, 0), min(band.stop + halo, image.shape[0]))
     inner = slice(band.start - wide.start, band.stop - wide.start)
     blur = _Blur(image, wide)
@@ -57,8 +56,6 @@ def pixel_features(image: InputImage, band: slice, config: SegmentConfig) -> Pix
     mean = blur(lightness, config.texture_sigma)
     deviation = np.sqrt(np.maximum(blur(lightness**2, config.texture_sigma) - mean**2, 0.0))
     bins.append(np.searchsorted(config.deviation_edges, deviation[inner]))
-    detail = blur(lightness, config.fine_sigma) - blur(lightness, config.border_sigma)
-    bins.append(np.searchsorted(_two_sided(config), detail[inner]))
 
     coarse = [blur(values, config.border_sigma) for values in channels]
     squares = sum(slope[inner] ** 2 for values in coarse for slope in _slopes(values))
@@ -97,12 +94,6 @@ def _ranges(image: InputImage) -> list[tuple[float, float]]:
     if image.to_lab:
         return [(0.0, 100.0), (-CHROMA_BOUND, CHROMA_BOUND), (-CHROMA_BOUND, CHROMA_BOUND)]
     return [(0.0, 100.0)] * image.pixels.shape[-1]
-
-
-def _two_sided(config: SegmentConfig) -> NDArray:
-    edges = np.array(config.detail_edges)
-    # just below 0, so that rounding does not choose the bin where an image is flat
-    return np.unique(np.concatenate([-edges, edges]) + 0.0) - 1e-6
 
 
 def _slopes(values: Array) -> list[Array]:

@@ -28,6 +28,8 @@ class RegionGraph:
         Counts of pixels, all histograms side by side.
     bin_weights : (bins,) array
         Weight of each bin in the dissimilarity.
+    inner_contrasts : (k,) array
+        Sum of the contrast over the pixels of each region.
     pairs : (m, 2) integer array
         Pairs of adjacent regions, each pair once.
     lengths, contrasts : (m,) arrays
@@ -37,6 +39,7 @@ class RegionGraph:
     sizes: Array
     histograms: Array
     bin_weights: Array
+    inner_contrasts: Array
     pairs: IntArray
     lengths: Array
     contrasts: Array
@@ -48,9 +51,13 @@ class RegionGraph:
         total = shares[i] + shares[j]
         squares = np.divide((shares[i] - shares[j]) ** 2, total, out=np.zeros_like(total), where=total > 0)
         # not a matrix product, whose rounding may depend on the number of rows
-        different = (squares * self.bin_weights).sum(axis=1) / 2 + config.border_weight * self.contrasts / self.lengths
-        smaller = np.minimum(self.sizes[i], self.sizes[j]) / reference_size
-        return different * smaller**config.size_exponent
+        different = (squares * self.bin_weights).sum(axis=1) / 2
+        # a texture and the blur of a border have contrast everywhere: only what exceeds it speaks for a border
+        small = np.where(self.sizes[i] <= self.sizes[j], i, j)
+        inner = self.inner_contrasts[small] / self.sizes[small]
+        border = np.maximum(self.contrasts / self.lengths - inner, 0.0)
+        size = self.sizes[small] / reference_size
+        return different * (config.contrast_offset + border) * size**config.size_exponent
 
     def merged(self, groups: IntArray) -> RegionGraph:
         """Return the graph after merging the regions of each group."""
@@ -58,12 +65,13 @@ class RegionGraph:
         sizes, histograms = np.zeros(k), np.zeros((k, self.histograms.shape[1]))
         np.add.at(sizes, groups, self.sizes)
         np.add.at(histograms, groups, self.histograms)
+        inner = np.bincount(groups, self.inner_contrasts, k)
         pairs, numbers = distinct_pairs(groups[self.pairs], k)
         kept = numbers >= 0
         lengths, contrasts = (
             np.bincount(numbers[kept], values[kept], len(pairs)) for values in (self.lengths, self.contrasts)
         )
-        return RegionGraph(sizes, histograms, self.bin_weights, pairs, lengths, contrasts)
+        return RegionGraph(sizes, histograms, self.bin_weights, inner, pairs, lengths, contrasts)
 
 
 def measure_regions(
@@ -79,7 +87,7 @@ def measure_regions(
     All sums are integers, so that they do not depend on `tile`.
     """
     bins, _ = histogram_sizes(image, config)
-    counts = np.zeros(k * sum(bins), np.int64)
+    counts, inner = np.zeros(k * sum(bins), np.int64), np.zeros(k)
     borders = _Borders(k)
     for band in image.bands(tile, "measuring", progress):
         rows = band.stop - band.start
@@ -91,6 +99,7 @@ def measure_regions(
         for start, numbers in zip(np.cumsum([0, *bins]), features.bins, strict=False):
             counts += np.bincount(flat + start + numbers[:rows][selected], minlength=len(counts))
         steps = np.rint(features.contrast * COLOR_STEPS)
+        inner += np.bincount(regions[:rows][selected], steps[:rows][selected], k)
         for axis in range(regions.ndim):
             own = np.s_[:] if axis == 0 else np.s_[:rows]
             borders.add(np.moveaxis(regions[own], axis, 0), np.moveaxis(steps[own], axis, 0))
@@ -99,15 +108,16 @@ def measure_regions(
     blocks = np.split(histograms.astype(float), np.cumsum(bins)[:-1], axis=1)
     # values close to the edge of a bin count for the next bin too
     smooth = np.hstack([gaussian_filter1d(block, 1.0, axis=1, mode="nearest") for block in blocks])
-    return RegionGraph(sizes, smooth, bin_weights(image, config), *borders.finish())
+    return RegionGraph(sizes, smooth, bin_weights(image, config), inner / COLOR_STEPS, *borders.finish())
 
 
 def bin_weights(image: InputImage, config: SegmentConfig) -> Array:
     """Return the weight of each bin; a grey image has the weights of its copy in RGB."""
     bins, colors = histogram_sizes(image, config)
-    weights = np.full(len(bins), config.texture_weight / (len(bins) - colors))
-    weights[:colors] = config.color_weight / max(colors, 3)
-    return np.repeat(weights, bins)
+    weights = [1 / max(colors, 3)] * colors
+    if image.to_lab or colors == 1:
+        weights = [config.lightness_weight, *[(1 - config.lightness_weight) / 2] * (colors - 1)]
+    return np.repeat([*weights, config.texture_weight], bins)
 
 
 class _Borders:

@@ -26,7 +26,7 @@ def segment(
     *,
     spatial_bandwidth: float | None = None,
     color_bandwidth: float = 10.0,
-    threshold: float | Sequence[float] = 0.75,
+    threshold: float | Sequence[float] = 3.3,
     n_regions: int | Sequence[int] | None = None,
     min_size: float | None = None,
     enforce_connectivity: bool = True,
@@ -55,11 +55,11 @@ def segment(
         [0, 1]. A memory-mapped array is read in tiles.
     spatial_bandwidth : float, optional
         Radius of the kernel in space, in pixels times spacing. Default: the side of the image (the geometric mean of
-        its sides) divided by 28, at least four pixels.
+        its sides) divided by 40, at least four pixels.
     color_bandwidth : float, default=10
         Radius of the kernel in colour, in CIELAB units: black and white have distance 100. Grey values and other
         channels are rescaled so that the range of the image becomes [0, 100].
-    threshold : float or sequence of float, default=0.75
+    threshold : float or sequence of float, default=3.3
         Regions with a dissimilarity up to this value are merged: smaller values give more regions, 0 merges none. It
         is ignored if `n_regions` is set. A sequence gives one label image for each value (layers), stacked along a
         new first axis. Layers are nested: the regions of one are unions of the regions of any finer one.
