@@ -1,14 +1,14 @@
 """Learn the choice among partitions of windows, and of one speaker, on synthetic recordings.
 
-    python benchmarks/train_speakers.py [--recordings 120] [--tested 200] [--write]
+    python benchmarks/train_speakers.py [--recordings 124] [--write]
     python benchmarks/train_speakers.py --compare 12
 
 The first form makes recordings of every setting (`synthetic/recordings.py`), finds the candidate partitions of each by
 ModeSeek and by average linkage, fits the two functions of `modeseek/diarization/speaker_choice.py` and prints their
-scores on recordings that were left out (four folds). It does the same with more recordings, but fewer windows, for the
-test by average linkage alone. `--write` fits both on all recordings and replaces `speaker_choice.npz`. The second form
-prints the mean score of `SpeakerSearch` and of ModeSeek alone on other recordings: the adjusted Rand index, or for one
-speaker whether it stays whole.
+scores on recordings that were left out (four folds). `--write` fits them on all recordings and replaces those of the
+choice in `speaker_choice.npz`. The functions of the test by average linkage alone, in the same file, were learned by
+this script as of commit c6cd1080 and are kept. The second form prints the mean score of `SpeakerSearch` and of ModeSeek
+alone on other recordings: the adjusted Rand index, or for one speaker whether it stays whole.
 """
 
 from __future__ import annotations
@@ -31,8 +31,15 @@ from modeseek import ModeSeek
 from modeseek._common.types import IntArray
 from modeseek.diarization import SpeakerSearch
 from modeseek.diarization.config import DEFAULT_CONFIG
-from modeseek.diarization.speaker_choice import FARTHEST, Decision, ModePartitions, Quadratic, SpeakerChoice
-from modeseek.diarization.speaker_partitions import Candidates, find_candidates, linkage_candidates, mode_partitions
+from modeseek.diarization.speaker_choice import (
+    FARTHEST,
+    Decision,
+    ModePartitions,
+    Quadratic,
+    SpeakerChoice,
+    load_speaker_choice,
+)
+from modeseek.diarization.speaker_partitions import Candidates, find_candidates, mode_partitions
 from modeseek.metrics import rand_agreement
 from synthetic.recordings import SETTINGS, Recording, make_recording
 
@@ -40,13 +47,11 @@ from synthetic.recordings import SETTINGS, Recording, make_recording
 MANY_WINDOWS = 500
 # a wrong number of speakers costs this much for each factor e, at most once
 NUMBER_PENALTY = 0.1
-# the numbers of speakers and within this factor of it are right
+# numbers of speakers within this factor of the truth are right
 NUMBER_FACTOR = 1.2
 # strengths of the regularisation of the two functions
 AGREEMENT_ALPHA, SINGLE_C = 1000.0, 0.03
-# seeds of the recordings for the choice; those for the test start at 0
 SEEDS = (*range(51), *range(500, 573))
-MOST_TESTED = 250
 FIRST_COMPARED = 1000
 FOLDS = 4
 
@@ -93,8 +98,8 @@ def find(one: Recording) -> tuple[np.ndarray, ModePartitions, Candidates | None]
     return disjoint, modes, find_candidates(one.X[disjoint], modes)
 
 
-def examine(setting: str, y: np.ndarray, modes: IntArray | None, found: Candidates) -> Examined | None:
-    """Score the candidates of a recording, and the partition of ModeSeek if there is one."""
+def examine(setting: str, y: np.ndarray, modes: IntArray, found: Candidates) -> Examined | None:
+    """Score the candidates of a recording, and the partition of ModeSeek."""
     known = y >= 0
     true = y[known]
     if len(true) < 2:
@@ -102,9 +107,7 @@ def examine(setting: str, y: np.ndarray, modes: IntArray | None, found: Candidat
     k = len(np.unique(true))
     scores = [rand_agreement(true, labels[known]) if k > 1 else 0.0 for labels in found.partitions]
     counts = np.array([labels.max() + 1 for labels in found.partitions])
-    of_modes = np.nan
-    if modes is not None:
-        of_modes = rand_agreement(true, modes[known]) if k > 1 else float(modes.max() == 0)
+    of_modes = rand_agreement(true, modes[known]) if k > 1 else float(modes.max() == 0)
     return Examined(setting, found.features, found.agreement, np.array(scores), counts, k, of_modes)
 
 
@@ -116,16 +119,6 @@ def collect(count: int) -> list[Examined]:
         if found is not None:
             done.append(examine(setting, one.y[disjoint], modes.labels, found))
         print(setting, seed, file=sys.stderr, flush=True)
-    return [each for each in done if each is not None]
-
-
-def collect_tested(count: int) -> list[Examined]:
-    """Examine recordings of every setting that are not too large, by average linkage alone."""
-    done = []
-    for setting, _, one in recordings(range(count)):
-        found = linkage_candidates(one.X) if len(one.X) <= MOST_TESTED else None
-        if found is not None:
-            done.append(examine(setting, one.y, None, found))
     return [each for each in done if each is not None]
 
 
@@ -228,13 +221,13 @@ def compare(count: int) -> None:
     print(table(["recordings", "number", "ModeSeek", "SpeakerSearch"], lines))
 
 
-def write(choices: dict[str, SpeakerChoice]) -> None:
-    """Replace the arrays of the package."""
+def write(choice: SpeakerChoice) -> None:
+    """Replace the arrays of the choice in the package; those of the test are kept."""
     values = {
         f"{use}_{part}_{i}": value
-        for use, choice in choices.items()
+        for use, each in {**load_speaker_choice(), "choice": choice}.items()
         for part in ("agreement", "single")
-        for i, value in enumerate(vars(getattr(choice, part)).values())
+        for i, value in enumerate(vars(getattr(each, part)).values())
     }
     np.savez(Path(modeseek.diarization.__file__).parent / "speaker_choice.npz", **values)
 
@@ -242,19 +235,17 @@ def write(choices: dict[str, SpeakerChoice]) -> None:
 def main() -> None:
     """Train and print, or compare."""
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--recordings", type=int, default=len(SEEDS), help="recordings of each setting for the choice")
-    parser.add_argument("--tested", type=int, default=200, help="recordings of each setting for the test")
+    parser.add_argument("--recordings", type=int, default=len(SEEDS), help="recordings of each setting")
     parser.add_argument("--write", action="store_true", help="replace speaker_choice.npz")
     parser.add_argument("--compare", type=int, metavar="N", help="compare on N other recordings of each setting")
     given = parser.parse_args()
     with threadpool_limits(1):
         if given.compare:
             return compare(given.compare)
-        data = {"test": collect_tested(given.tested), "choice": collect(given.recordings)}
-    for examined in data.values():
-        left_out(examined)
+        data = collect(given.recordings)
+    left_out(data)
     if given.write:
-        write({use: train(examined) for use, examined in data.items()})
+        write(train(data))
     return None
 
 

@@ -53,7 +53,7 @@ class DiarizationConfig:
     linkage_subsamples: int = 8
     linkage_subsample_fraction: float = 0.7
     max_tested_windows: int = 150
-    partition_counts: int = 32
+    partition_counts: int = 24
     max_partition_share: float = 0.6
     small_share: float = 0.25
     partition_moves: int = 2
