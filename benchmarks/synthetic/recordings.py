@@ -27,6 +27,7 @@ SETTINGS = {
     "recordings": ((2, 25), (3, 120)),
     "meeting": ((2, 8), (20, 250)),
     "conversation": ((2, 5), (10, 150)),
+    "uneven": ((2, 60), (2, 500)),
 }
 TIMED = ("meeting", "conversation")
 ALONE = 0.25  # share of recordings with one speaker

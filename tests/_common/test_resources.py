@@ -123,7 +123,7 @@ def memberships():
 
 
 def squares():
-    from modeseek.diarization.average_linkage import find_linkage_partition
+    from modeseek.diarization.average_linkage import linkage_partitions
     from modeseek.plots.alternatives import match_labels
 
     X = rows(300, 2)
@@ -136,7 +136,7 @@ def squares():
         "pairs": lambda: pairs_within(rows(5001, 2), 100.0),
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
-        "linkage": lambda: find_linkage_partition(unit, min_clusters=1, max_clusters=np.inf, seed=0),
+        "linkage": lambda: linkage_partitions(unit),
         "matching": lambda: match_labels(each, each),
     }
 

@@ -7,7 +7,6 @@ import pytest
 from voices import same, voices
 
 from modeseek.diarization import DiarizationConfig, EmbeddingTransform, SpeakerSearch, find_turns
-from modeseek.diarization.average_linkage import LinkagePartition, find_linkage_partition
 from modeseek.diarization.smoothing import _viterbi, smooth_labels
 
 
@@ -76,24 +75,14 @@ def test_stretches_of_overlapping_windows_are_not_speakers():
     assert find_turns(rows, times).speakers.n_speakers <= 6
 
 
-def test_linkage_neither_splits_one_speaker_of_mode_seek_nor_merges_its_speakers():
-    """The silhouette of a single speaker is 0, so that average linkage used to replace it."""
-    rows, who = voices((10, 10, 10))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    two = np.minimum(who, 1)
-    search = SpeakerSearch()
-    assert search._prefers(LinkagePartition(who, 1.0, 1.0, []), rows, two, True)
-    assert not search._prefers(LinkagePartition(who, 1.0, 1.0, []), rows, 0 * who, True)
-    assert not search._prefers(LinkagePartition(two, 1.0, 1.0, []), rows, who, True)
-    assert search._prefers(LinkagePartition(two, 1.0, 1.0, []), rows, who, False)
-
-
-def test_linkage_of_noise_is_unstable():
-    rows = np.random.default_rng(0).normal(size=(80, 32))
-    found = find_linkage_partition(
-        rows / np.linalg.norm(rows, axis=1, keepdims=True), min_clusters=1, max_clusters=np.inf, seed=0
-    )
-    assert found.stability < DiarizationConfig().min_linkage_stability
+def test_windows_in_any_order_have_the_speakers_of_windows_in_temporal_order():
+    rows, who = voices((20, 12, 8))
+    times = np.column_stack([np.arange(40.0), np.arange(40.0) + 1.0])
+    order = np.random.default_rng(2).permutation(40)
+    found, shuffled = find_turns(rows, times).speakers, find_turns(rows[order], times[order]).speakers
+    assert same(found.labels, who)
+    assert (found.labels[order] == shuffled.labels).all()
+    assert np.allclose(found.confidence[order], shuffled.confidence)
 
 
 @pytest.mark.parametrize("options", [{"center": True}, {"components": 8}, {"components": 8, "whiten": True}], ids=str)

@@ -14,29 +14,24 @@ class DiarizationConfig:
     max_linkage_windows : int
         Largest number of windows that average linkage clusters. The distances between all pairs are stored.
     min_linkage_windows : int
-        With fewer windows, average linkage is not tried.
-    min_linkage_stability : float
-        The partition by average linkage is used only if its stability is at least this large. Groups of overlapping
-        windows or of single words have a lower stability.
-    linkage_counts : int
-        Number of cluster counts for which the silhouette is computed.
-    refined_linkage_counts : int
-        Number of further cluster counts, between the neighbours of the best.
+        With fewer windows, the result is that of ModeSeek.
     linkage_subsamples : int
-        Number of random subsamples that measure the stability.
+        Number of random subsamples that measure the stability and the confidence.
     linkage_subsample_fraction : float
         Fraction of the windows in each subsample.
-    max_single_windows : int
-        With fewer windows, the learned test decides whether there is one speaker. With more, ModeSeek alone is better
-        on synthetic recordings.
+    max_tested_windows : int
+        With fewer windows, average linkage alone is first tested for a single speaker.
     partition_counts : int
-        Number of cluster counts that the test compares.
+        Number of cluster counts at which average linkage is cut.
     max_partition_share : float
         Largest cluster count, as a share of the windows; clusters of one window are then merged into others.
     small_share : float
         Some partitions have no clusters below this share of the mean size.
     partition_moves : int
         How often windows move to the nearest mean direction.
+    choice_sharpness : float
+        Candidates are weighted in proportion to exp(sharpness * predicted agreement) when their agreement with each
+        other is averaged.
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.
@@ -55,16 +50,14 @@ class DiarizationConfig:
     max_clustered: int = 20_000
     max_linkage_windows: int = 1_000
     min_linkage_windows: int = 6
-    min_linkage_stability: float = 0.9
-    linkage_counts: int = 40
-    refined_linkage_counts: int = 12
     linkage_subsamples: int = 8
     linkage_subsample_fraction: float = 0.7
-    max_single_windows: int = 150
+    max_tested_windows: int = 150
     partition_counts: int = 24
     max_partition_share: float = 0.6
     small_share: float = 0.25
     partition_moves: int = 2
+    choice_sharpness: float = 10.0
     unclustered_confidence: float = 0.5
     mean_turn: float = 2.0
     max_concentration: float = 200.0

@@ -37,7 +37,7 @@ class Diarization:
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> found = find_turns(voices, times, uri="talk")
     >>> found.uri, found.speakers.n_speakers, len(found.turns)
@@ -176,7 +176,7 @@ def find_turns(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> found = find_turns(voices, times, uri="talk")
     >>> [(turn.start, turn.end, turn.speaker) for turn in found.turns]

@@ -63,7 +63,7 @@ def score(found: Diarization, reference: Any, *, collar: float = 0.0, skip_overl
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> from modeseek.diarization import find_turns
     >>> from pyannote.core import Annotation, Segment

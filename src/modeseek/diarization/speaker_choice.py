@@ -1,4 +1,4 @@
-"""The test for one speaker: how good the best partition of the windows is, and whether one speaker is more likely.
+"""The choice among partitions of the windows: how good each is, and whether one speaker is more likely.
 
 Both are quadratic functions of features of a partition. Their coefficients, in `speaker_choice.npz`, are learned on
 synthetic recordings by `benchmarks/train_speakers.py`.
@@ -10,16 +10,21 @@ from importlib import resources
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from modeseek._common.types import Array, IntArray
+from modeseek.metrics import rand_agreement
 
-FEATURES = (
+# features of a partition of the rows
+SHAPES = (
     *("log_n", "log_k", "silhouette", "silhouette_q10", "silhouette_negative", "silhouette_smallest"),
     *("margin", "margin_q10", "margin_positive", "within", "between", "gap", "within_share", "small", "evenness"),
     *("dimension_within", "mean_length", "own_cosine", "other_cosine", "dimension_between"),
     *("silhouette_behind", "gap_behind"),
 )
+# how well subsamples and the partitions of ModeSeek agree with it
+AGREEMENTS = ("stability", "mode_seek", "mode_expected", "mode_most", "mode_single")
+FEATURES = (*SHAPES, *AGREEMENTS)
 # standardised features are clipped here, because the functions are not to be extrapolated
 FARTHEST = 4.0
 TINY = 1e-12
@@ -57,7 +62,7 @@ def mean_cosines(rows: Array, labels: IntArray) -> MeanCosines:
 
 
 def partition_features(rows: Array, partitions: list[IntArray]) -> Array:
-    """Return the features of partitions of unit rows, a row with the columns `FEATURES` for each partition.
+    """Return the features of partitions of unit rows, a row with the columns `SHAPES` for each partition.
 
     Examples
     --------
@@ -67,8 +72,48 @@ def partition_features(rows: Array, partitions: list[IntArray]) -> Array:
     """
     rows = np.asarray(rows, dtype=np.float64)
     found = np.array([_features(rows, labels) for labels in partitions])
-    behind = [found[:, FEATURES.index(name)] for name in ("silhouette", "gap")]
+    behind = [found[:, SHAPES.index(name)] for name in ("silhouette", "gap")]
     return np.column_stack([found, *(values - values.max() for values in behind)])
+
+
+class ModePartitions(NamedTuple):
+    """The partition that ModeSeek chose, and its alternatives with several clusters.
+
+    Attributes
+    ----------
+    labels : (n,) integer array
+    alternatives : list of (n,) integer arrays
+    expected : list of float
+        Expected agreement of the alternatives with the true clusters.
+    """
+
+    labels: IntArray
+    alternatives: list[IntArray]
+    expected: list[float]
+
+
+def mode_features(partitions: list[IntArray], modes: ModePartitions) -> Array:
+    """Return how well each partition agrees with those of ModeSeek: the columns `AGREEMENTS` after the first.
+
+    The expected agreement of a partition is that of an alternative times the agreement with it, at most.
+
+    Examples
+    --------
+    >>> one, two = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    >>> mode_features([one, two], ModePartitions(one, [one, two], [0.8, 0.5]))
+    array([[1. , 0.8, 0.8, 0. ],
+           [0. , 0.5, 0.8, 0. ]])
+    """
+    agreement = np.array([_agreement_with(modes.labels, labels) for labels in partitions])
+    expected = np.zeros(len(partitions))
+    for other, value in zip(modes.alternatives, modes.expected, strict=True):
+        expected = np.maximum(expected, [value * rand_agreement(labels, other) for labels in partitions])
+    most, single = max(modes.expected, default=0.0), float(modes.labels.max() == 0)
+    return np.column_stack([agreement, expected, np.full_like(expected, most), np.full_like(expected, single)])
+
+
+def _agreement_with(chosen: IntArray, labels: IntArray) -> float:
+    return rand_agreement(chosen, labels) if chosen.max() > 0 else 0.0
 
 
 def _features(rows: Array, labels: IntArray) -> list[float]:
@@ -133,6 +178,23 @@ class Quadratic:
         return self.constant + z @ self.linear + ((z @ self.square) * z).sum(axis=1)
 
 
+class Decision(NamedTuple):
+    """The best of several partitions, the agreement predicted for it, and the probability that there is one speaker."""
+
+    best: int
+    agreement: float
+    single: float
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one speaker is a better answer than the best partition.
+
+        The adjusted Rand index of one cluster is 1 if there is one speaker and 0 otherwise, so one speaker is better
+        if its probability exceeds the agreement times the probability of several.
+        """
+        return self.single > (1.0 - self.single) * self.agreement
+
+
 @dataclass(frozen=True, eq=False)
 class SpeakerChoice:
     """The learned choice.
@@ -140,7 +202,7 @@ class SpeakerChoice:
     Attributes
     ----------
     agreement : Quadratic
-        Expected adjusted Rand index of a partition with the true speakers, less a penalty for a wrong number.
+        Predicted adjusted Rand index of a partition with the true speakers, less a penalty for a wrong number.
     single : Quadratic
         Logit of the probability that there is one speaker, from the features of the best partition and its agreement.
     """
@@ -148,23 +210,34 @@ class SpeakerChoice:
     agreement: Quadratic
     single: Quadratic
 
-    def prefers_single(self, features: Array) -> bool:
-        """Return whether one speaker is a better answer than the partition with the largest expected agreement.
+    def decide(self, features: Array, agreement: Array, sharpness: float) -> Decision:
+        """Return the partition that agrees best with all others, weighted by exp(sharpness * predicted agreement).
 
-        The adjusted Rand index of one cluster is 1 if there is one speaker and 0 otherwise, so one speaker is better
-        if its probability exceeds the expected agreement times the probability of several.
+        Parameters
+        ----------
+        features : (c, f) array
+            A row with the columns `FEATURES` for each partition.
+        agreement : (c, c) array
+            Adjusted Rand index of all pairs of partitions.
+        sharpness : float
         """
-        values = self.agreement(features)
-        first = int(values.argmax())
-        expected = float(np.clip(values[first], 0.0, 1.0))
-        single = float(expit(self.single(np.append(features[first], expected)[None])[0]))
-        return single > (1.0 - single) * expected
+        predicted = self.agreement(features)
+        best = int((agreement @ softmax(sharpness * predicted)).argmax())
+        value = float(np.clip(predicted[best], 0.0, 1.0))
+        return Decision(best, value, float(expit(self.single(np.append(features[best], value)[None])[0])))
 
 
 @lru_cache(maxsize=1)
-def load_speaker_choice() -> SpeakerChoice:
-    """Return the learned choice that is part of the package."""
-    path = resources.files("modeseek.diarization").joinpath("speaker_choice.npz")
-    with path.open("rb") as file, np.load(file) as stored:
-        parts = ([stored[f"{name}_{i}"] for i in range(5)] for name in ("agreement", "single"))
-        return SpeakerChoice(*(Quadratic(*part) for part in parts))
+def load_speaker_choice() -> dict[str, SpeakerChoice]:
+    """Return the learned choices that are part of the package.
+
+    "test" uses the columns `SHAPES` for partitions by average linkage, and "choice" uses all `FEATURES`.
+    """
+    with resources.files("modeseek.diarization").joinpath("speaker_choice.npz").open("rb") as file:
+        stored = np.load(file)
+        return {
+            use: SpeakerChoice(
+                *(Quadratic(*(stored[f"{use}_{part}_{i}"] for i in range(5))) for part in ("agreement", "single"))
+            )
+            for use in ("test", "choice")
+        }

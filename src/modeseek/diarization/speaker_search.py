@@ -1,4 +1,4 @@
-"""Speakers of windows: a test for one speaker, ModeSeek under cosine distance, average linkage if it is clearer."""
+"""Speakers of windows: the best of the partitions by ModeSeek under cosine distance and by average linkage."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,21 +8,15 @@ import numpy as np
 from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, seed_of
-from modeseek.diarization.average_linkage import (
-    LinkagePartition,
-    cosine_distances,
-    find_linkage_partition,
-    is_one_speaker,
-    mean_silhouette,
-)
+from modeseek.diarization.average_linkage import SubsampledLinkage
 from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
+from modeseek.diarization.speaker_choice import Decision
+from modeseek.diarization.speaker_partitions import decide_by_linkage, find_partition, mode_partitions
 from modeseek.diarization.turns import TIME_TOLERANCE
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
 from modeseek.meanshift.partition import rank_by_weight
-
-ONE_SPEAKER = "1 speaker by the test for few windows"
 
 
 class Speakers(NamedTuple):
@@ -46,7 +40,7 @@ class Speakers(NamedTuple):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> from modeseek.diarization import find_turns
     >>> speakers = find_turns(voices, times).speakers
@@ -112,39 +106,38 @@ class SpeakerSearch:
             Windows with too little speech. They are not clustered, unless fewer than three others remain, and are
             assigned to the nearest speaker.
         """
-        low, high = self.bounds(len(embeddings))
+        low, _ = self.bounds(len(embeddings))
         rows = self.transform.apply(embeddings)
         if short is None or (~short).sum() < max(3, low):
             short = np.zeros(len(rows), dtype=bool)
         clustered = self._clustered(short, times)
         seed = seed_of(self.random_state)
-        disjoint = self._disjoint(clustered, times)
-        if low == 1 < high and is_one_speaker(rows[disjoint], self.config):
-            labels, confidence, message = np.zeros(len(rows), dtype=np.intp), np.ones(len(rows)), ONE_SPEAKER
-        else:
-            labels, confidence, message = self._search(rows, clustered, disjoint, seed)
+        labels, confidence, message = self._search(rows, clustered, self._disjoint(clustered, times), seed)
         confidence = np.where(short, self.config.unclustered_confidence * confidence, confidence)
         in_clustering = np.isin(np.arange(len(rows)), clustered)
         return Speakers(labels, confidence, mean_directions(rows, labels), in_clustering, message)
 
     def _search(self, rows: Array, clustered: IntArray, disjoint: IntArray, seed: int) -> tuple[IntArray, Array, str]:
-        """Return labels, confidence and message of ModeSeek or of average linkage."""
+        """Return labels, confidence and message of the best partition."""
         low, high = self.bounds(len(rows))
+        if low == 1 < high:
+            tested = decide_by_linkage(rows[disjoint], self.config)
+            if tested is not None and tested.is_single:
+                return _one_speaker(len(rows), tested)
         model = self._model(seed).fit(rows[clustered])
-        linkage = None
-        if not low == high == 1:
-            linkage = find_linkage_partition(
-                rows[disjoint], min_clusters=low, max_clusters=high, seed=seed, config=self.config
+        modes = mode_partitions(model, _places(clustered, disjoint))
+        found = None
+        if high > 1:
+            found = find_partition(
+                rows[disjoint], modes, min_clusters=low, max_clusters=high, seed=seed, config=self.config
             )
-        first = np.full(len(rows), -1, dtype=np.intp)
-        first[clustered] = model.labels_
-        in_bounds = bool(low <= model.n_clusters_ <= high)
-        if linkage is not None and self._prefers(linkage, rows[disjoint], first[disjoint], in_bounds):
-            labels, confidence = _from_linkage(rows, disjoint, linkage)
-            message = f"{int(labels.max()) + 1} speakers by average linkage, stability {linkage.stability:.2f}"
-        else:
+        if found is not None and low == 1 and found.decision.is_single:
+            return _one_speaker(len(rows), found.decision)
+        if found is None or np.array_equal(found.labels, modes.labels):
             labels, confidence = self._from_model(rows, clustered, model)
-            message = f"ModeSeek: {model.message_}"
+            return labels, confidence, f"ModeSeek: {model.message_}"
+        labels, confidence = self._from_partition(rows, disjoint, found.labels, seed)
+        message = f"{int(labels.max()) + 1} speakers, expected agreement {found.decision.agreement:.2f}"
         return labels, confidence, message
 
     def bounds(self, n: int) -> tuple[int, float]:
@@ -196,19 +189,6 @@ class SpeakerSearch:
             rows = np.array(kept, dtype=np.intp)
         return rows[np.linspace(0, len(rows) - 1, min(len(rows), self.config.max_linkage_windows)).astype(int)]
 
-    def _prefers(self, linkage: LinkagePartition, rows: Array, labels: IntArray, in_bounds: bool) -> bool:
-        """Return whether average linkage is stable and has a larger silhouette than the labels of ModeSeek.
-
-        It serves to find speakers with a few windows. It is not preferred if ModeSeek finds one speaker, or more
-        speakers than it does. It is always preferred if the number of clusters of ModeSeek is out of bounds.
-        """
-        if not in_bounds:
-            return True
-        count = len(np.unique(labels))
-        if count == 1 or linkage.labels.max() + 1 < count or linkage.stability < self.config.min_linkage_stability:
-            return False
-        return linkage.silhouette > mean_silhouette(cosine_distances(rows), labels)
-
     def _from_model(self, rows: Array, clustered: IntArray, model: ModeSeek) -> tuple[IntArray, Array]:
         """Assign the other windows to the nearest direction, with the confidence of the nearest clustered window."""
         labels = np.empty(len(rows), dtype=np.intp)
@@ -222,16 +202,27 @@ class SpeakerSearch:
             confidence[others] = confidence[closest] * np.where(agrees, 1.0, self.config.unclustered_confidence)
         return by_size(labels), confidence
 
+    def _from_partition(self, rows: Array, disjoint: IntArray, found: IntArray, seed: int) -> tuple[IntArray, Array]:
+        """Assign the other windows to the nearest direction; the confidence is the share of subsamples that agree."""
+        labels = nearest_direction(rows, mean_directions(rows[disjoint], found))
+        labels[disjoint] = found
+        labels, every = by_size(labels), np.arange(len(rows))
+        linkage = SubsampledLinkage.of(rows[disjoint], seed, self.config)
+        votes = [
+            (every, nearest_direction(rows, mean_directions(rows[disjoint[subsample]], part)))
+            for subsample, part in linkage.votes(int(found.max()) + 1)
+        ]
+        return labels, np.asarray(memberships(labels, votes)[every, labels]).ravel()
 
-def _from_linkage(rows: Array, disjoint: IntArray, linkage: LinkagePartition) -> tuple[IntArray, Array]:
-    """Assign all windows to the nearest direction; the confidence is the share of subsamples that agree."""
-    labels = by_size(nearest_direction(rows, mean_directions(rows[disjoint], linkage.labels)))
-    every = np.arange(len(rows))
-    votes = [
-        (every, nearest_direction(rows, mean_directions(rows[disjoint[subsample]], found)))
-        for subsample, found in linkage.votes
-    ]
-    return labels, np.asarray(memberships(labels, votes)[every, labels]).ravel()
+
+def _one_speaker(n: int, decision: Decision) -> tuple[IntArray, Array, str]:
+    return np.zeros(n, dtype=np.intp), np.ones(n), f"1 speaker, probability {decision.single:.2f}"
+
+
+def _places(rows: IntArray, some: IntArray) -> IntArray:
+    """Return the places of some of the rows among them."""
+    order = np.argsort(rows)
+    return order[np.searchsorted(rows, some, sorter=order)]
 
 
 def by_size(labels: IntArray) -> IntArray:

@@ -53,7 +53,7 @@ def plot_timeline(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> from modeseek.diarization import find_turns
     >>> ax = plot_timeline(find_turns(voices, times), title="A talk")
@@ -92,7 +92,7 @@ def save_timeline(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> voices = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0) + 0.05 * rng.normal(size=(40, 3))
+    >>> voices = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.1 * rng.normal(size=(40, 8))
     >>> times = np.column_stack([np.arange(40.0), np.arange(1.0, 41.0)])
     >>> from modeseek.diarization import find_turns
     >>> import tempfile
