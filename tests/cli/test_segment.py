@@ -31,7 +31,7 @@ def test_segment_writes_labels_overlay_and_summary(picture, tmp_path):
         *("--json", out["summary.json"]),
     )
     assert done[0] == 0
-    assert "8 regions in 120 x 160 pixels of still-life.png" in done[1]
+    assert "6 regions in 120 x 160 pixels of still-life.png" in done[1]
     with Image.open(out["labels.png"]) as image:
         assert image.mode == "P"
         labels = np.asarray(image)

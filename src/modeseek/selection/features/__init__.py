@@ -29,8 +29,8 @@ from modeseek.selection.threads import run_each
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
-# labels of the candidates whose features are computed at a time
-BATCH_LABELS = 1 << 20
+# labels of the candidates whose features are computed at a time: bounds the memory
+BATCH_LABELS = 1 << 14
 
 _CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS, *PAIRS)
 _MEANING = {each.name: each for each in _CANDIDATE}
