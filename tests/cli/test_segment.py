@@ -38,7 +38,7 @@ def test_segment_writes_labels_overlay_and_summary(picture, tmp_path):
     assert (labels == segment(PICTURE)).all()
     assert np.asarray(Image.open(out["over.png"])).shape == (120, 160, 3)
     record = json.loads(Path(out["summary.json"]).read_text())
-    assert record["n_regions"] == len(record["regions"]) == 8
+    assert record["n_regions"] == len(record["regions"]) == 6
     assert sum(region["pixels"] for region in record["regions"]) == 120 * 160
     quiet = call("segment", picture, "-q", "-o", str(tmp_path / "labels.npy"))
     assert quiet[:2] == (0, "")
