@@ -1,6 +1,7 @@
 """Names that try to be paths, markup or code, large uploads, and code that would execute text."""
 
 import ast
+import logging
 import stat
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -122,3 +123,19 @@ def test_the_package_neither_executes_text_nor_unpickles():
                 )
                 found += [(path.name, name)] * (name in FORBIDDEN or pickled)
     assert found == []
+
+
+def test_a_page_that_is_closed_while_it_is_drawn_prints_no_traceback(caplog):
+    """Seen in a test that closes the browser: a write to the closed socket was logged as an error."""
+    server = pytest.importorskip("modeseek.explorer.page.server")
+    websocket = pytest.importorskip("tornado.websocket")
+    server.make_server(None, server.free_port(None), "token").stop()
+    asyncio, periodic = (logging.getLogger(name) for name in ("asyncio", "bokeh.util.tornado"))
+    try:
+        raise websocket.WebSocketClosedError
+    except websocket.WebSocketClosedError:
+        asyncio.exception("Task exception was never retrieved")
+    periodic.error("Error thrown from periodic callback:")
+    periodic.error("Traceback: tornado.websocket.WebSocketClosedError")
+    periodic.error("Traceback: ValueError")
+    assert [record.getMessage() for record in caplog.records] == ["Traceback: ValueError"]

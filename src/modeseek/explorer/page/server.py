@@ -1,6 +1,7 @@
 """The server: one page on the loopback address, for this computer only."""
 
 import errno
+import logging
 import secrets
 import socket
 import sys
@@ -44,8 +45,16 @@ class PortError(ValueError):
         super().__init__("no port is free on the loopback address" if port is None else f"port {port} is {reason}")
 
 
+def reports_more_than_a_closed_page(record: logging.LogRecord) -> bool:
+    """Return False for log records of Bokeh and asyncio about a page that was closed while it was drawn: no error."""
+    text = record.getMessage() + repr(record.exc_info)
+    return "WebSocketClosedError" not in text and text != "Error thrown from periodic callback:None"
+
+
 def make_server(dataset: Dataset | None, port: int, token: str) -> Any:
     """Return a server on the loopback address that serves the page below /token/ and nothing else; not started."""
+    for name in ("bokeh.util.tornado", "asyncio"):
+        logging.getLogger(name).addFilter(reports_more_than_a_closed_page)
     pn.extension(raw_css=[read_asset("widgets.css")], notifications=False)
 
     def page() -> Any:
