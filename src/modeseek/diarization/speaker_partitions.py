@@ -143,10 +143,10 @@ def find_partition(
 
     Examples
     --------
-    >>> who = np.repeat([0, 1, 2], 5)
-    >>> rows = np.eye(3)[who] + np.random.default_rng(0).normal(0, 0.1, (15, 3))
+    >>> speakers = np.repeat([0, 1, 2], 5)
+    >>> rows = np.eye(3)[speakers] + np.random.default_rng(0).normal(0, 0.1, (15, 3))
     >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    >>> found = find_partition(rows, ModePartitions(np.minimum(who, 1), [], []))
+    >>> found = find_partition(rows, ModePartitions(np.minimum(speakers, 1), [], []))
     >>> found.decision.is_single, found.labels.max() + 1
     (False, np.int64(3))
     """
