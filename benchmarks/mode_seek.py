@@ -1,16 +1,22 @@
-"""Measure `ModeSeek()` on synthetic data: the paper's mixture, noise, and run times.
+"""Measure `ModeSeek()` on synthetic data: the paper's mixture, noise, families without clusters, and run times.
 
 Run it as
 
-    python benchmarks/mode_seek.py [--part mixture|noise|time] [--seeds 50] [--out FOLDER] [--report docs/mode-seek.md]
+    python benchmarks/mode_seek.py [--part mixture|noise|null|time] [--seeds 50] [--jobs 2] [--out FOLDER]
+        [--report docs/mode-seek.md]
 
 Each part is stored in FOLDER as a CSV file; the report uses all stored parts. For labelled sets see `quality.py`.
+`null` draws sets of the families without clusters (`synthetic/null.py`) with seeds that no training has used, and
+counts those of 100 rows or more.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time as clock
+from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +27,14 @@ from common import ROOT, machine, number, read_csv, replace_section, table, writ
 from modeseek import ModeSeek
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score, rand_agreement
+from synthetic import FAMILIES, NULL, make, prepared
 
 SIZES = (10, 20, 50, 100, 200)
 NOISE_SIZES, NOISE_DIMENSIONS = (50, 100, 200, 1000, 5000), (2, 10, 100)
 # seeds for each kind of noise: fewer where one fit takes seconds
 MANY, FEW = 20, 5
+# sets of the families without clusters: the least number of rows, and the first seed
+LEAST_ROWS, FIRST_SEED = 100, 20_000_000
 BLOBS = ((1_000, 2), (10_000, 2), (100_000, 2), (5_000, 256))
 
 
@@ -39,7 +48,7 @@ def draw(kind: str, n: int, d: int, seed: int) -> np.ndarray:
     return rng.standard_t(5, (n, d)) if kind == "Student t, 5" else np.exp(0.7 * rng.normal(size=(n, d)))
 
 
-def mixture(seeds: int) -> list[dict[str, Any]]:
+def mixture(seeds: int, jobs: int) -> list[dict[str, Any]]:
     """Score the paper's mixture."""
     rows = []
     for n in SIZES:
@@ -54,7 +63,7 @@ def mixture(seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def noise(seeds: int) -> list[dict[str, Any]]:
+def noise(seeds: int, jobs: int) -> list[dict[str, Any]]:
     """Count how often structureless points are one cluster."""
     rows = []
     for kind in ("Gaussian", "uniform", "Student t, 5", "lognormal"):
@@ -68,7 +77,32 @@ def noise(seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def time(repeats: int = 3) -> list[dict[str, Any]]:
+def null(seeds: int, jobs: int) -> list[dict[str, Any]]:
+    """Count how often sets of the families without clusters are one cluster."""
+    names = [name for name, family in FAMILIES.items() if family.group == NULL]
+    # sets with enough rows are found first, because they need not be spread evenly over the seeds
+    sets = [(name, seed) for name in names for seed in islice(large_sets(name), seeds)]
+    ModeSeek().fit(draw("Gaussian", 200, 2, 0))  # compile before the processes fork
+    with multiprocessing.get_context("fork").Pool(jobs) as workers:
+        single = np.reshape(workers.starmap(is_single, sets, chunksize=1), (len(names), seeds))
+    return [
+        {"family": name, "sets": seeds, "one cluster": int(one)}
+        for name, one in zip(names, single.sum(axis=1), strict=True)
+    ]
+
+
+def large_sets(name: str) -> Iterator[int]:
+    """Yield the seeds of the sets of a family with enough rows."""
+    return (seed for seed in count(FIRST_SEED) if len(make(name, seed).X) >= LEAST_ROWS)
+
+
+def is_single(name: str, seed: int) -> bool:
+    """Return whether a set is one cluster."""
+    sample = make(name, seed)
+    return ModeSeek(metric=sample.metric, random_state=0).fit(prepared(sample)).n_clusters_ == 1
+
+
+def time(seeds: int, jobs: int, repeats: int = 3) -> list[dict[str, Any]]:
     """Time fits of ten Gaussian blobs: the median of several, after one that compiles."""
     rows = []
     for n, d in BLOBS:
@@ -84,7 +118,7 @@ def time(repeats: int = 3) -> list[dict[str, Any]]:
     return rows
 
 
-PARTS = {"mixture": mixture, "noise": noise, "time": lambda _: time()}
+PARTS = {"mixture": mixture, "noise": noise, "null": null, "time": time}
 
 
 def report(folder: Path, page: Path) -> None:
@@ -106,6 +140,12 @@ def report(folder: Path, page: Path) -> None:
         rows = [(*kind, *(cells[(*kind, n)] for n in sizes)) for kind in kinds]
         head = ("noise", "d", *(f"n = {n}" for n in sizes))
         texts.append("### No structure: runs that gave one cluster\n\n" + table(head, rows))
+    if (folder / "null.csv").exists():
+        rows = [
+            (row["family"].replace("_", " "), f"{row['one cluster']} of {row['sets']}")
+            for row in read_csv(folder / "null.csv")
+        ]
+        texts.append("### Families without clusters: sets that gave one cluster\n\n" + table(("family", "sets"), rows))
     if (folder / "time.csv").exists():
         found = read_csv(folder / "time.csv")
         rows = [(row["n"], row["d"], number(float(row["seconds"]))) for row in found]
@@ -118,12 +158,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=2, help="processes of the part null")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "mode_seek")
     parser.add_argument("--report", type=Path)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     for part in given.part or ():
-        write_csv(given.out / f"{part}.csv", PARTS[part](given.seeds))
+        write_csv(given.out / f"{part}.csv", PARTS[part](given.seeds, given.jobs))
     if given.report:
         report(given.out, given.report)
 

@@ -55,7 +55,7 @@ from modeseek.selection.pool import build_pool
 from synthetic import FAMILIES, make, prepared
 
 SHARPNESS = (0.66, 0.73)
-BONUS = (-8.0, 0.5, 2.0, 0.0)
+BONUS = (-8.0, 0.5, 1.0, 0.0)
 SYNTHETIC = "synthetic"
 MODEL = Path(__file__).resolve().parents[1] / "src" / "modeseek" / "selection" / "choice.npz"
 POOLS = ("open", "open2")
