@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import RefinementsConfig
@@ -86,8 +87,8 @@ def spherical_k_means(points: Array, labels: IntArray, max_steps: int, block_siz
     x = points.astype(np.float32)
     for _ in range(max_steps):
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        directions = np.zeros((labels.max() + 1, x.shape[1]), dtype=x.dtype)
-        np.add.at(directions, labels, x)
+        # the product adds up the rows of each cluster in order, much faster than `np.add.at`
+        directions = csc_array((np.ones(len(x), dtype=x.dtype), labels, np.arange(len(x) + 1, dtype=np.int32))) @ x
         directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-12)
         new = np.empty_like(labels)
         step = max(1, block_size // len(directions))
