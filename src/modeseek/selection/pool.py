@@ -83,7 +83,7 @@ def build_pool(
     if progress.interruption:
         return pool
     more = refine_as_mixtures(data, pool.candidates, rng, config.refinements)
-    more += refine_as_directions(data, pool.candidates, config.refinements)
+    more += refine_as_directions(data, pool.candidates, config.refinements, n_jobs)
     added = distinct(more, data, config.pool)
     if not added:
         return pool

@@ -13,6 +13,7 @@ from modeseek.selection.data import SelectionData
 from modeseek.selection.gaussian_mixture import FORMS, fit_mixture, n_parameters
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL, Proposal
 from modeseek.selection.proposers.samples import draw
+from modeseek.selection.threads import run_each
 
 # name in the place of a proposer, of candidates refined by expectation maximization
 REFINED_NAME = "refined"
@@ -70,21 +71,22 @@ def refine_as_mixture(
 
 
 def refine_as_directions(
-    data: SelectionData, candidates: Sequence[Proposal], config: RefinementsConfig
+    data: SelectionData, candidates: Sequence[Proposal], config: RefinementsConfig, n_jobs: int | None = None
 ) -> list[Proposal]:
     """Return candidates refined by spherical k-means, if points are unit vectors."""
     if not data.spherical:
         return []
-    return [
-        each._replace(labels=spherical_k_means(data.points, each.labels, config.max_spherical_steps), variant=SPHERICAL)
-        for each in candidates
-        if each.labels.max() < config.max_directions
-    ]
+    x = data.points.astype(np.float32, copy=False)
+
+    def refine(candidate: Proposal) -> Proposal:
+        labels = spherical_k_means(x, candidate.labels, config.max_spherical_steps)
+        return candidate._replace(labels=labels, variant=SPHERICAL)
+
+    return list(run_each(refine, (each for each in candidates if each.labels.max() < config.max_directions), n_jobs))
 
 
-def spherical_k_means(points: Array, labels: IntArray, max_steps: int, block_size: int = BLOCK_SIZE) -> IntArray:
-    """Assign unit vectors to the nearest mean direction of a cluster until nothing changes; return the clusters."""
-    x = points.astype(np.float32)
+def spherical_k_means(x: Array, labels: IntArray, max_steps: int, block_size: int = BLOCK_SIZE) -> IntArray:
+    """Assign unit vectors, in single precision, to the nearest mean direction of a cluster until nothing changes."""
     for _ in range(max_steps):
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
         # the product adds up the rows of each cluster in order, much faster than `np.add.at`

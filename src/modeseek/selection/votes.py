@@ -27,7 +27,7 @@ def vote(data: SelectionData, base: Subset, chosen: Proposal, seed: tuple[int, i
     wanted = chosen.labels[rows]
     labels = _proposed_again(some, wanted, chosen, rng, config)
     if chosen.variant == SPHERICAL:
-        labels = spherical_k_means(some.points, labels, config.refinements.max_spherical_steps)
+        labels = spherical_k_means(some.points.astype(np.float32), labels, config.refinements.max_spherical_steps)
     if len(base.rows) == len(data):
         return rows, labels
     from modeseek.selection.partition_loops import fill
