@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.blocks import row_blocks
 from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 
 # a column is rounded to this many steps on each side of zero, so that all sums are sums of integers
 STEPS = 1 << 15
-# number of values that are processed at a time
-BLOCK = 1 << 20
 # largest number of frames that are compared
 MAX_FRAMES = 64
 # 2^64 divided by the golden ratio, as a signed integer
@@ -54,7 +53,9 @@ class Frame(NamedTuple):
         """
         if not len(self.columns):
             return rows
-        return np.take(rows, self.columns, axis=-1) * self.signs.astype(rows.dtype)
+        placed: Array = np.take(rows, self.columns, axis=-1)
+        placed *= self.signs.astype(rows.dtype)
+        return placed
 
     def undo(self, rows: Array) -> Array:
         """Return rows of the frame with the columns and signs of the data."""
@@ -87,7 +88,7 @@ def frame_of(rows: Array, weights: Array) -> Frame:
     >>> bool((frame_of(swapped, np.ones(3)).apply(swapped) == frame.apply(rows)).all())
     True
     """
-    reach = np.abs(rows).max(axis=0).astype(np.float64)
+    reach = np.maximum(rows.max(axis=0), -rows.min(axis=0)).astype(np.float64)
     reach[reach == 0] = 1.0
     spread, lean = _sums(rows, reach)
     keys, signs = [-reach, -np.abs(lean), -spread], np.sign(lean)
@@ -126,18 +127,13 @@ def _steps(rows: Array, reach: Array) -> IntArray:
     return np.rint(rows.astype(np.float64) / reach * STEPS).astype(np.int64)
 
 
-def _blocks(rows: Array) -> Iterator[slice]:
-    step = max(1, BLOCK // rows.shape[1])
-    return (slice(start, start + step) for start in range(0, len(rows), step))
-
-
 def _sums(rows: Array, reach: Array) -> IntArray:
     """Return two sums over rows for each column: one of absolute values, and one that has the sign of the column.
 
     Integers overflow without a warning, and their sums depend on no order.
     """
     total = np.zeros((2, rows.shape[1]), dtype=np.int64)
-    for block in _blocks(rows):
+    for block in row_blocks(rows):
         steps = _steps(rows[block], reach)
         sizes = np.abs(steps)
         size = sizes.sum(axis=1)
@@ -149,7 +145,7 @@ def _coded_sums(rows: Array, reach: Array, weights: Array) -> IntArray:
     """Return two such sums with a hash of each row and its weight in place of the sum of its absolute values."""
     total = np.zeros((2, rows.shape[1]), dtype=np.int64)
     of_weight = hashes(_steps(weights, weights.max()))
-    for block in _blocks(rows):
+    for block in row_blocks(rows):
         steps = _steps(rows[block], reach)
         sizes = np.abs(steps)
         code = hashes(hashes(sizes).sum(axis=1) + of_weight[block])

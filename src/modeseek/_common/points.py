@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeseek._common.blocks import row_blocks
 from modeseek._common.frame import DATA_FRAME, Frame, frame_of
 from modeseek._common.sphere import place_on_sphere, to_degrees
 from modeseek._common.storable import is_real, is_within, require, storable
@@ -101,16 +102,18 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
         # halved before they are added, because the sum could overflow
         offset = np.where(low == high, low, low / 2 + high / 2)
-        rows = _check_extent(rows.astype(np.float64) - offset)
-        rows = rows.astype(needed_precision(rows, X.dtype))
+        rows = _centered(rows, offset, _needed_dtype(float((high - offset).max()), X.dtype))
     first, number = unique_rows(rows)
-    distinct, merged = np.take(rows, first, axis=0), weights[present][first]
+    merged = weights[present][first]
     if len(first) < len(rows):
         # sorted by weight within each row, so that the rounding of the sum does not depend on the order of rows
         order = np.lexsort((weights[present], number))
         merged = np.bincount(number[order], weights=weights[present][order], minlength=len(first))
-    frame = frame_of(distinct, merged)
-    values = frame.apply(distinct) + 0.0  # + 0.0 turns -0.0 into 0.0
+        rows = np.take(rows, first, axis=0)
+    frame = frame_of(rows, merged)
+    values = frame.apply(rows)
+    values += 0.0  # turns -0.0 into 0.0
+    del rows  # saves memory
     order = _canonical_order(values)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -119,32 +122,44 @@ def canonical_points(X: Array, weights: Array, geometry: Geometry) -> Points:
     return Points(np.take(values, order, axis=0), merged[order], inverse, offset, geometry, frame)
 
 
+def _centered(rows: Array, offset: Array, dtype: np.dtype[Any]) -> Array:
+    """Return rows minus an offset, computed in double precision."""
+    centered = np.empty(rows.shape, dtype=dtype)
+    for block in row_blocks(rows):
+        centered[block] = rows[block].astype(np.float64) - offset
+    return centered
+
+
 def _canonical_order(values: Array) -> IntArray:
     """Return the order of distinct rows by distance from their mean, which no rotation changes."""
     order, _ = sorted_unique_rows(values)
-    centered = np.take(values, order, axis=0).astype(np.float64)
     # divided by their extent, because squares of small numbers would vanish
-    centered /= float(np.abs(centered).max()) or 1.0
-    centered -= centered.mean(axis=0)
+    extent = max(float(values.max()), -float(values.min())) or 1.0
+
+    def scaled(block: slice) -> Array:
+        return np.take(values, order[block], axis=0).astype(np.float64) / extent
+
+    mean = sum(scaled(block).sum(axis=0) for block in row_blocks(values)) / len(values)
     # in single precision, so that rounding errors do not decide between equal distances
-    distances = np.einsum("ij,ij->i", centered, centered).astype(np.float32)
+    distances = np.empty(len(values), dtype=np.float32)
+    for block in row_blocks(values):
+        centered = scaled(block) - mean
+        distances[block] = np.einsum("ij,ij->i", centered, centered)
     return order[np.argsort(distances, kind="stable")]
 
 
-def _check_extent(rows: Array) -> Array:
-    """Raise an error if squared distances would overflow or vanish."""
-    extent = float(np.abs(rows).max())
+def _needed_dtype(extent: float, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return `needed_precision`; raise an error if squared distances would overflow or vanish in double precision."""
     if 0 < extent < MIN_EXTENT or extent > MAX_EXTENT:
         raise ValueError(
             f"X extends {extent:.3g} from its centre, and the squares of such numbers overflow or vanish: "
             f"divide X by {extent:.0e} first."
         )
-    return rows
+    return needed_precision(extent, dtype)
 
 
-def needed_precision(rows: Array, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return `dtype`, or float64 if squares of the rows would overflow or vanish in single precision."""
+def needed_precision(extent: float, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return `dtype`, or float64 if squares of numbers up to `extent` would overflow or vanish in single precision."""
     if dtype == np.float64:
         return dtype
-    extent = float(np.abs(rows).max())
     return dtype if extent == 0 or MIN_EXTENT_SINGLE <= extent <= MAX_EXTENT_SINGLE else np.dtype(np.float64)

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from modeseek._common.blocks import row_blocks
 from modeseek._common.types import Array
 
 # mean radius of the Earth, of the International Union of Geodesy and Geophysics
 EARTH_RADIUS = 6_371_008.8
-# numbers that are scaled at a time
-BLOCK = 1 << 22
 LATITUDES = ("lat", "latitude")
 LONGITUDES = ("lon", "lng", "long", "longitude")
 
@@ -62,9 +61,7 @@ def unit_rows(rows: Array) -> Array:
             'leave it out or use metric="euclidean".'
         )
     units = np.empty_like(rows)
-    step = max(1, BLOCK // rows.shape[1])  # blocks save memory
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
+    for part in row_blocks(rows):
         scaled = rows[part] / largest[part]  # squares of huge or tiny coordinates would overflow or vanish
         # sorted, so that the rounding of the sum does not depend on the order of columns
         squares = np.sort(np.square(scaled), axis=1).sum(axis=1, keepdims=True)

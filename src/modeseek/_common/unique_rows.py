@@ -68,7 +68,6 @@ def unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
     >>> sorted(first.tolist()), bool(number[0] == number[2] != number[1])
     ([0, 1], True)
     """
-    rows = rows.astype(np.float64)
     key = hash_rows(rows)
     order = np.argsort(key)
     starts = _starts(key[order])
@@ -84,10 +83,10 @@ def unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
 
 
 def hash_rows(rows: Array) -> Array:
-    """Return a 64-bit hash of each row of a float64 array; equal rows have equal hashes."""
+    """Return a 64-bit hash of each row, taken as double-precision numbers; equal rows have equal hashes."""
     key = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
-        key ^= (column + 0.0).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+        key ^= np.add(column, 0.0, dtype=np.float64).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
         key *= HASH_MULTIPLIER
         key ^= key >> np.uint64(32)
     return key

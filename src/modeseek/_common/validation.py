@@ -120,7 +120,7 @@ def check_state(points: ArrayLike, *, name: str = "points") -> Array:
     from sklearn.utils.validation import check_array  # imported late to keep `modeseek --help` fast
 
     state = check_array(masked_as_nan(points), dtype=[np.float64, np.float32], input_name=name)
-    return state.astype(needed_precision(state, state.dtype), copy=False)
+    return state.astype(needed_precision(float(np.abs(state).max()), state.dtype), copy=False)
 
 
 def masked_as_nan(values: Any) -> Any:

@@ -27,17 +27,18 @@ def data_from_rows(
     """Return the input of a fit: all rows, or a sketch of them if the parameter `sketch` says so."""
     kind, config, name = estimator._sketch_kind(), estimator._sketch_config, type(estimator).__name__
     n, d = rows.shape
-    placed, taken = estimator._placed(rows), slice(None) if (weights > 0).all() else weights > 0
+    taken = slice(None) if (weights > 0).all() else weights > 0
     if kind is None or (kind == "auto" and (n <= config.max_rows or estimator._needs_all_rows)):
         check_fit_memory(name, estimator._memory(n, d, rows.itemsize), (n, d), rows.itemsize)
         points, weightless = _assign_weightless(canonical_points(rows, weights, geometry), rows, estimator.n_jobs)
         sample = points
         if n > config.sample_rows:
             # the rows that a sketch would sample, so that automatic bandwidths do not depend on the sketch
-            drawn = Sample.empty(config.sample_rows, d).add(placed[taken], weights[taken])
+            drawn = Sample.empty(config.sample_rows, d).add(estimator._placed(rows)[taken], weights[taken])
             sample = canonical_points(drawn.rows, drawn.counts, geometry)
         return FitData(points, _choose_settings(estimator, sample, watch), weightless=weightless)
     check_sketch_memory(name, (n, d))
+    placed = estimator._placed(rows)
     data = data_from_sketch(estimator, make_sketch(placed[taken], weights[taken], config), geometry, kind, watch)
     assert data.sketch is not None
     if kind == "auto":

@@ -13,6 +13,8 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.certificate import certifies, rounding_of
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
+# columns that are summed at a time; blocks save memory
+COLUMN_BLOCK = 16
 # centres shorter than this are not normalised under cosine
 SHORTEST_CENTER = 1e-12
 
@@ -123,10 +125,12 @@ def partition_of(
     labels, sizes, first = rank_by_weight(labels, weights)
     # means of the differences to one member, which keep their digits far from the origin
     anchors = points[first].astype(np.float64)
-    differences = (points - anchors[labels]) * weights[:, None]
     sums = np.empty_like(anchors)
-    for a, column in enumerate(differences.T):
-        sums[:, a] = np.bincount(labels, weights=column)
+    for start in range(0, points.shape[1], COLUMN_BLOCK):
+        columns = slice(start, start + COLUMN_BLOCK)
+        differences = (points[:, columns] - anchors[labels, columns]) * weights[:, None]
+        for a, column in enumerate(differences.T, start):
+            sums[:, a] = np.bincount(labels, weights=column)
     centers = anchors + sums / sizes[:, None]
     if geometry.spherical:
         centers = centers / np.maximum(np.linalg.norm(centers, axis=1, keepdims=True), SHORTEST_CENTER)

@@ -222,7 +222,7 @@ def principal_components(values: Array, rounding: float, config: DataConfig) -> 
 
 def _rounding(points: Points) -> float:
     """Return an upper bound on singular values that are due to the rounding of coordinates."""
-    largest = float(np.abs(points.values).max()) + float(np.abs(points.offset).max())
+    largest = max(float(points.values.max()), -float(points.values.min())) + float(np.abs(points.offset).max())
     return float(4 * np.sqrt(len(points.values)) * np.finfo(points.values.dtype).eps * largest)
 
 
