@@ -296,7 +296,7 @@ def test_files_must_have_the_same_columns(files):
     for names, messages in [
         (["a.csv", "b.csv"], ["a.csv", "b.csv", "'width' and 'height' as column 2"]),
         (["a.parquet", "b.parquet"], ["column 'width' as double and as int64"]),
-        (["a.csv", "a.npy"], ["not of one format"]),
+        (["a.csv", "a.npy"], ["different formats"]),
         (["b.npz"], ["NPZ is read in memory only"]),
         (["none.csv"], ["there is no file"]),
     ]:

@@ -155,7 +155,7 @@ def open_chunks(
 def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:
     names, columns, others = f"{first.file.name} and {other.file.name}", first.columns, other.columns
     if not same_format:
-        raise DataError(f"{names} are not of one format: give files that are.")
+        raise DataError(f"{names} have different formats: give files of one format.")
     if columns != others:
         at = next((j for j, pair in enumerate(zip(columns, others, strict=False)) if pair[0] != pair[1]), None)
         what = f"{len(columns)} and {len(others)} columns"

@@ -17,6 +17,8 @@ RUN = "Run"
 SPEAKERS = "Speakers"
 MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
 BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
+# limits of counts
+POSITIVE = {"min": 1}
 # options of `cluster` with fixed choices
 CHOICES = {
     "algorithm": ("modeseek", "dsms", "sms", "bms", "ms"),
@@ -194,12 +196,12 @@ class ClusterOptions:
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
     algorithm: Annotated[str | None, Option(METHOD)] = None
     metric: Annotated[str, Option(METHOD)] = "euclidean"
-    n_clusters: Annotated[int | None, Option(METHOD)] = None
-    min_clusters: Annotated[int | None, Option(METHOD)] = None
-    max_clusters: Annotated[int | None, Option(METHOD)] = None
-    min_cluster_size: Annotated[int | None, Option(METHOD)] = None
-    max_cluster_size: Annotated[int | None, Option(METHOD)] = None
-    chains: Annotated[int | None, Option(METHOD)] = None
+    n_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    min_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    max_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    min_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    max_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    chains: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
     jobs: Annotated[int | None, Option(RUN)] = None
@@ -290,7 +292,7 @@ class SegmentOptions:
         Number of regions, instead of a threshold. Several numbers, such as 5,20,80, write a stack of label images to a
         TIFF or NPY file, one for each number.
     min_size : N
-        Before that, regions with fewer pixels are merged into the neighbour with the closest colour. Default: the
+        First merge regions with fewer pixels than this into the neighbour with the closest colour. Default: the
         pixels of a square of half a bandwidth.
     connected : flag
         Whether a region is connected. Regions are connected by default.

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from modeseek._common.text import counted, format_value
 from modeseek.estimators.alternatives import listed_alternatives, rating
-from modeseek.estimators.table import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL, MIN_EFFECT
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
@@ -113,7 +113,13 @@ def _traits(result: PipelineResult, label: int, most: int, room: int) -> list[st
     centers, sizes = clusters.centers, clusters.sizes[:, None]
     others = ((sizes * centers).sum(axis=0) - sizes[label] * centers[label]) / max(1, sizes.sum() - sizes[label, 0])
     effects = (centers[label] - others) / spreads
-    order = np.argsort(-np.abs(effects), kind="stable") if clusters.n_clusters > 1 else np.arange(len(effects))
+    if clusters.n_clusters > 1:
+        order = np.argsort(-np.abs(effects), kind="stable")
+        order = order[np.abs(effects[order]) >= MIN_EFFECT]
+        if not len(order):
+            return ["no feature differs"]
+    else:
+        order = np.arange(len(effects))
     lines = []
     for j in order[:most]:
         value = f" {'' if clusters.n_clusters == 1 else '↑ ' if effects[j] > 0 else '↓ '}"

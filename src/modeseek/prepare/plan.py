@@ -175,11 +175,11 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
     if facts.padded:
         return "codes with leading zeros"
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
-        return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
+        return "row numbers" if facts.step == 1 else "equal steps from row to row"
     if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
-        return "numbers the rows in another order"
+        return "row numbers in another order"
     if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
-        return "numbers the rows, with restarts"
+        return "row numbers that restart"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -231,7 +231,7 @@ def _notes(
         text = f"left out: {_grouped(left_out)}"
         usable = [name for name in encodable if left_out.get(name)]
         if usable:
-            notes.append(Note(f"{text}; one-hot encoding uses {listed(usable)}", "encode", "onehot"))
+            notes.append(Note(f"{text}; one-hot encoding can use {listed(usable)}", "encode", "onehot"))
         else:
             notes.append(Note(text))
     worded = {name: facts[name].words for name in left_out if facts[name].words}

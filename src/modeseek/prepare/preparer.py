@@ -75,7 +75,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     >>> preparer.kept_columns_
     ('mass', 'grown')
     >>> print(*preparer.notes_, sep="\n")
-    left out: name (text); one-hot encoding uses name
+    left out: name (text); one-hot encoding can use name
     missing values in 1 of 3 rows (mass 1), which get no cluster; medians can replace the values
     """
 

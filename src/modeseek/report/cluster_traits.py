@@ -7,10 +7,9 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
+from modeseek.estimators.table import MIN_EFFECT
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-# smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
-MIN_EFFECT = 0.25
 # a column with more distinct values is not counted by value
 MAX_CATEGORIES = 20
 

@@ -330,6 +330,8 @@ def _conversion(suffix: str, compression: str) -> str:
         return f"Convert it once, in Python: pandas.read_{PANDAS[suffix]}(...).to_parquet('data.parquet')."
     if suffix in IMAGES:
         return "It is an image: modeseek.images.segment finds its regions."
+    if suffix == ".modeseek":
+        return "It is a saved model, not a table: modeseek.io.load reads it."
     if suffix in SOUNDS:
         return "It is a recording: modeseek.diarization.diarize takes embeddings of its windows, from a speaker model."
     return did_you_mean(suffix, FORMATS).strip()
