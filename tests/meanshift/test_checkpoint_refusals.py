@@ -204,8 +204,8 @@ def test_checkpoints_of_another_version_are_refused(tmp_path, monkeypatch):
     data = path.read_bytes()
     for head, reason in (
         (MAGIC + struct.pack("<I", 7), "a newer modeseek wrote it"),
-        (MAGIC + struct.pack("<I", 1), "is in format 1 of such files"),
-        (b"\x89MODECKPT\r\n\x1a" + struct.pack("<I", 1), "is in format 1 of such files"),
+        (MAGIC + struct.pack("<I", 1), "has file format 1"),
+        (b"\x89MODECKPT\r\n\x1a" + struct.pack("<I", 1), "has file format 1"),
     ):
         path.write_bytes(head + data[len(head) :])
         with pytest.raises(DataError, match=reason):

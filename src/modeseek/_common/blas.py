@@ -11,7 +11,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
-# how many blocks are active, in all threads, and what restores the setting of before
+# number of active blocks in all threads, and the object that restores the earlier setting
 _active: list[Any] = []
 
 

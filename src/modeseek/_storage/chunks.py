@@ -161,7 +161,7 @@ def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:
         what = f"{len(columns)} and {len(others)} columns"
         if at is not None:
             what = f"'{columns[at]}' and '{others[at]}' as column {at + 1}"
-        raise DataError(f"{names} have {what}: give files with the same columns in one order.")
+        raise DataError(f"{names} have {what}: give files with the same columns in the same order.")
     if first.schema is not None and not first.schema.equals(other.schema):
         one, two = next(pair for pair in zip(first.schema, other.schema, strict=True) if not pair[0].equals(pair[1]))
         raise DataError(

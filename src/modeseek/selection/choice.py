@@ -25,7 +25,7 @@ CERTAIN = (1e-6, 1.0 - 1e-6)
 # the bonus of the single cluster changes between these numbers of points
 BONUS_POINTS = (60, 100, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
-# what speaks for a candidate, by the start of the names of its features
+# the reason that each group of features gives for a candidate; a group is listed by the first parts of its names
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
     "the density is lower between clusters": ("dip", "mid", "edge"),

@@ -259,9 +259,9 @@ class NumericFormat(Format):
 
 
 def check_arrow_types(types: Iterable[Any]) -> None:
-    """Raise a `ValueError` if Arrow fields, or fields in them, have names that are not text, or decimals of any scale.
+    """Raise a `ValueError` if an Arrow field, or a nested one, has an invalid name or decimals of too large a scale.
 
-    Arrow accepts such files, and fails when the values are converted.
+    Arrow opens such files, but fails when the values are converted.
     """
     import pyarrow as pa
 

@@ -42,7 +42,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a run ends.
+    """Conditions that end a run.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Stopping:
     fraction : float
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
-        "certificate" stops when no later update can change the partition. Small shifts then end a run only if the
-        bandwidth no longer changes, where Theorem 1 gives them a meaning, or if it has no known upper bound. "shifts"
-        is the rule of the paper.
+        "certificate" stops when no later update can change the partition. With it, small shifts stop a run only if
+        the bandwidth no longer changes, which is the case of Theorem 1, or if the bandwidth has no known upper bound.
+        "shifts" is the rule of the paper.
     max_updates : int, optional
         Limit on single-point updates, checked after each sweep. Default: max(10^7, 200 n).
     max_sweeps : int, optional

@@ -62,7 +62,7 @@ class GeometrySample(NamedTuple):
 
 
 def geometry_sample(data: SelectionData, rng: np.random.Generator, config: FeaturesConfig) -> GeometrySample:
-    """Draw the points and compute their distances."""
+    """Draw a random sample of the points, and compute the distances between some of them for the silhouettes."""
     rows = rng.permutation(len(data))[: config.geometry_points]
     x = np.ascontiguousarray(data.components[rows])
     small = x[: config.silhouette_points]
