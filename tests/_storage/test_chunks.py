@@ -340,7 +340,7 @@ def test_writing_in_chunks_equals_writing_at_once(files, name, target):
 def test_a_missing_chunk_is_an_error(files):
     chunks = open_chunks([files / "a.csv"], chunk_bytes=4000)
     writer = ChunkWriter(str(files / "o.csv"), files, OutputSpec(300, chunks.columns), 0)
-    with pytest.raises(DataError, match="is missing"):
+    with pytest.raises(DataError, match="lacks rows that an earlier run wrote"):
         ChunkWriter("o.csv", files, OutputSpec(300, chunks.columns), 2)
     for chunk in list(chunks.read())[1:]:
         writer.write(chunk.table, {})

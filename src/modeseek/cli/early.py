@@ -1,4 +1,4 @@
-"""Checks of files and choices before scientific libraries are loaded, so that mistakes are answered at once."""
+"""Checks of files and choices before scientific libraries are loaded, so that mistakes are reported at once."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence

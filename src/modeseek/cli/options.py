@@ -74,7 +74,7 @@ class ClusterOptions:
     name : NAME
         Name of the column of clusters. Default: cluster.
     plot : FILE
-        Write a picture (PNG, SVG, PDF); of more than two features, principal components.
+        Write a picture (PNG, SVG, PDF). More than two features are projected onto two principal components.
     report : FILE
         Write a report in one HTML file: an interactive picture, what distinguishes each cluster, doubtful rows,
         and Python code for the same result.
@@ -170,7 +170,7 @@ class ClusterOptions:
     h_inf : H
         Limit of the drawn bandwidths, or their start (dsms). Default: from the data.
     policy : NAME
-        Law of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
+        Distribution of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
     nu : NAME
         Decrease of the spread of the draws: log-log, 1/k, or an exponent a for 1/k^a (dsms). Default: log-log.
     """
@@ -236,8 +236,8 @@ class ClusterOptions:
 class LabelOptions:
     """Label the rows of a table with a saved model.
 
-    Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), that of the mode
-    that it climbs to. The columns of the model are found by their names and prepared as in the fit.
+    Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), the cluster of the
+    mode that the row climbs to. The columns of the model are found by their names and prepared as in the fit.
 
     Attributes
     ----------
@@ -466,7 +466,7 @@ class PaperOptions:
 
 @dataclass(frozen=True)
 class WarmUpOptions:
-    """Compile the functions that clustering needs, so that the first run on this computer does not wait for that.
+    """Compile the functions that clustering needs, so that later runs start faster.
 
     Numba stores compiled functions on disk for later runs: run this once after the installation, on a server or while
     an image of a container is built. The folder is that of the package, or NUMBA_CACHE_DIR if that variable is set.

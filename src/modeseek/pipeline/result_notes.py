@@ -31,7 +31,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
 
 
 def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
-    """Return the features whose standard deviation comes from a few extreme values; [] if they are not scaled by it."""
+    """Return the features with a standard deviation that is due to a few extreme values; [] unless it scales them."""
     points = fit.index.points
     if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
         return []
@@ -71,7 +71,7 @@ def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
 
 
 def _known_share(labels: IntArray, values: IntArray, weights: Array) -> float:
-    """Return the share of the rows without the most frequent value whose value the cluster determines."""
+    """Among the rows without the most frequent value, return the share whose value follows from the cluster."""
     counts = np.zeros((labels.max() + 1, values.max() + 1))
     np.add.at(counts, (labels, values), weights)
     by_chance = counts.sum(axis=0).max()

@@ -79,7 +79,7 @@ class Selection:
     message : str
         One sentence on what was selected and why.
     interruption : str
-        What Ctrl-C cut short; empty if nothing.
+        The step that Ctrl-C ended early; empty if there is none.
     has_confidence : bool
         Whether there were enough subsamples for `memberships` and `cluster_stability`.
     mode_setting : tuple of float or None

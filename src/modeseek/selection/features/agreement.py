@@ -1,4 +1,4 @@
-"""Features of a candidate among the others: its proposers, how often it was proposed, and how well others agree."""
+"""Features relative to the other candidates: proposers, number of proposals, and agreement with the others."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from modeseek.selection.sorting import ascending
 
 # neighbours from which the two densities are estimated
 COUNTS = (8, 24)
-# neighbours that are looked at in all
+# number of neighbours that are used
 NEAR = 15
 
 
@@ -55,7 +55,7 @@ GRAPH = (
 
 
 class GraphSample(NamedTuple):
-    """What all candidates are measured with on the graph.
+    """Arrays of the graph from which the features of all candidates are computed.
 
     Attributes
     ----------

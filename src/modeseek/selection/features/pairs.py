@@ -1,4 +1,4 @@
-"""Features of pairs of Gaussians: whether neighbouring clusters are two or one, and whether a cluster is one or two."""
+"""Features of pairs of Gaussians: whether two neighbours should be one cluster, or one cluster should be two."""
 
 from __future__ import annotations
 
