@@ -33,7 +33,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            # the entry with the setting of before leaves last
+            # the entry that restores the earlier setting is removed last
             entry = _active.pop()
             if entry is not None:
                 entry.restore_original_limits()

@@ -8,8 +8,8 @@
                the arrays, one after the other, in C order, little-endian
 
 Nothing is compressed or pickled. Declared sizes are compared with the size of the file before memory is allocated.
-Not safetensors: its files have no checksum, no magic and no version, and metadata of strings only; we would still need
-the encoder, the limits and the checks, and save about 40 lines for one more compiled dependency.
+safetensors is not used: its files have no checksum, no magic and no version, and its metadata are strings only. We
+would still need the encoder, the limits and the checks, and save about 40 lines.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
 
 
 def decode(value: Any, arrays: Arrays) -> Any:
-    """Return the value that `encode` was given.
+    """Return the value that was passed to `encode`.
 
     Raises
     ------

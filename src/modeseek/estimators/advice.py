@@ -12,7 +12,7 @@ from modeseek._common.sphere import chord_to_meters
 from modeseek._common.types import Array
 from modeseek.estimators.result import FitResult
 
-# with fewer points, every point may well be a cluster
+# with fewer points, one cluster for each point is plausible
 MIN_POINTS = 10
 # the median over this many points is accurate enough
 MEDIAN_POINTS = 200

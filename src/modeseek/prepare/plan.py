@@ -15,9 +15,9 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
 
-# reasons to leave out columns that can be encoded if they have few different values
+# reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
-# names that a note lists before it says how many others there are
+# largest number of names that a note lists; it states how many others there are
 MAX_NAMES = 12
 
 
@@ -73,7 +73,7 @@ class MatrixColumn(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What becomes of the columns.
+    """The columns that become features, and the notes on all columns.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     features: list[MatrixColumn] = []
     for name, each in facts.items():
         if options.encode == "onehot" and name in encodable:
-            # of two levels, one says everything
+            # one of two levels determines the other
             levels = each.levels if len(each.levels) > 2 else each.levels[1:]
             features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""

@@ -32,7 +32,7 @@ HEAD_BYTES = 1 << 23
 ROWS_TOGETHER = 1 << 14
 # separator of cells in rows that were split at blanks, which include it
 SEPARATOR = "\x1f"
-# how a cell begins that spreadsheets take for a formula
+# first characters of cells that spreadsheets run as formulas
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -274,7 +274,7 @@ def _lines_of(rows: Sequence[tuple[Any, ...]], delimiter: str) -> str:
 
 
 def guarded(cell: Any) -> Any:
-    """Put an apostrophe in front of a text that spreadsheets would take for a formula.
+    """Put an apostrophe in front of a text that spreadsheets would run as a formula.
 
     Numbers, and texts that are numbers or stand for missing values, stay as they are.
 
