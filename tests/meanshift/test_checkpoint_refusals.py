@@ -149,7 +149,7 @@ class Own:
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "of other data"),
+        ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "belongs to other data"),
         ({"data": X[:-1]}, "number of points was 120 and is now 119"),
         ({"data": X.astype(np.float32)}, "type of the data was float64 and is now float32"),
         ({"h_max": 1.7}, "h_max of the policy was 1.6 and is now 1.7"),

@@ -223,7 +223,7 @@ def test_latitude_and_longitude():
     places = {"longitude": RNG.uniform(-120, -70, N), "latitude": RNG.uniform(25, 50, N)}
     note = TablePreparer().fit(places).notes_[-1]
     assert note[1:] == ("columns", "latitude,longitude")
-    assert note.text.startswith("latitude and longitude count as coordinates of a plane")
+    assert note.text.startswith("latitude and longitude are treated as coordinates of a plane")
     note = TablePreparer(columns=["latitude", "longitude"]).fit(places).notes_[-1]
     assert note[1:] == ("metric", "haversine")
     assert not TablePreparer().fit({**places, "latitude": 10 * places["latitude"]}).notes_

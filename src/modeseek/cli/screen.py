@@ -143,7 +143,7 @@ def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
     for group, row in zip(truth.groups[:MAX_ROWS], truth.counts, strict=False):
         table.add_row(Text(group), *(f"{row[c]:,}" if row[c] else "" for c in shown))
     if len(shown) < truth.counts.shape[1] or len(truth.groups) > MAX_ROWS:
-        table.caption = "cut; --json has all groups and clusters"
+        table.caption = "truncated; --json has all groups and clusters"
     return table
 
 

@@ -20,7 +20,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
     notes = []
     if fit.settings.rounded:
         names = [preparer.preparation_.names[column] for column in fit.settings.rounded]
-        notes.append(Note(f"visibly rounded: {listed(names)}; values count as intervals of one rounding step"))
+        notes.append(Note(f"visibly rounded: {listed(names)}; values are treated as intervals of one rounding step"))
     followed = _followed(fit, preparer, config)
     if followed:
         columns = "column" if len(followed) == 1 else "columns"

@@ -261,12 +261,13 @@ def _code_notes(names: list[str], rows: Array) -> list[Note]:
 
 
 def _map_notes(names: list[str], rows: Array) -> list[Note]:
-    """Return a note on columns of longitude and latitude, which count as coordinates of a plane."""
+    """Return a note on columns of longitude and latitude, which are treated as coordinates of a plane."""
     found = map_axes(names)
     if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
         return []
     longitude, latitude = found
-    text = f"{names[latitude]} and {names[longitude]} count as coordinates of a plane; for distances on the globe, use"
+    both = f"{names[latitude]} and {names[longitude]}"
+    text = f"{both} are treated as coordinates of a plane; for distances on the globe, use"
     if (latitude, longitude) == (0, 1) and len(names) == 2:
         return [Note(f"{text} the metric haversine", "metric", "haversine")]
     chosen = f"{names[latitude]},{names[longitude]}"
@@ -286,5 +287,5 @@ def _scale_notes(
     largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"
-        notes.append(Note(f"{text}, so that it alone decides the clusters; scale the features", "scale", "standard"))
+        notes.append(Note(f"{text}, so that it alone determines the clusters; scale the features", "scale", "standard"))
     return notes

@@ -108,7 +108,7 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
     from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
 
     k, labels = selection.n_clusters, selection.labels
-    check_memory(12.0 * k * k, f"merging {k:,} clusters", "Ask for a number of clusters nearer to that.")
+    check_memory(12.0 * k * k, f"merging {k:,} clusters", "Choose a number of clusters nearer to that.")
     sums = np.zeros((k, points.shape[1]))
     np.add.at(sums, labels, points)
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])

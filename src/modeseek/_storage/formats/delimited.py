@@ -58,7 +58,7 @@ class DelimitedReader(Reader):
         self.columns, self.row_names = self._dialect.names, self._dialect.row_names
         lines = [bool(line.strip()) for line in text.splitlines()]
         if len(self.columns) == 1 and not all(lines[: len(lines) - lines[::-1].index(True)]):
-            self.notes += ("blank lines skipped: in a table with one column they are no rows",)
+            self.notes += ("blank lines skipped: in a table with one column they are not rows",)
         self.delimiter: str = self._dialect.delimiter
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:

@@ -18,8 +18,8 @@ from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
 # text of the message if entries that are checksums differ
 CHECKSUMS = {
-    "points": "it is of other data (the points differ)",
-    "weights": "it is of other data (the weights differ)",
+    "points": "it belongs to other data (the points differ)",
+    "weights": "it belongs to other data (the weights differ)",
     "start": "its seeds differ",
     "scales": "its local scales differ",
     "weights of the profile": "its profile has other weights",

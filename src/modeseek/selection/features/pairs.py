@@ -18,7 +18,7 @@ PAIRS = tuple(
         ("pair_mean", "mean Mahalanobis distance of clusters from the nearest one, by their common covariance"),
         ("pair_min", "the smallest of these distances"),
         ("pair_q10", "their 10th percentile, by size"),
-        ("pair_valley_mean", "mean of points halfway to that cluster over points at the centers, on the discriminant"),
+        ("pair_valley_mean", "the same mean ratio as valley_mean, along the linear discriminant"),
         ("pair_valley_max", "the largest of these ratios"),
         ("pair_gain_mean", "mean gain in log likelihood of two Gaussians over one, per point, for these two clusters"),
         ("pair_gain_min", "the smallest of these gains"),
