@@ -29,7 +29,7 @@ class Outcome(Enum):
     CERTIFIED = "certified: no later update can change the partition"
     SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
     CLIMBED = "every point has climbed to its mode"
-    CHOSEN = "the most stable of the proposed partitions was chosen"
+    CHOSEN = "the best of the proposed partitions was chosen"
     UPDATE_LIMIT = "stopped at the limit on updates before the partition was final"
     TIME_LIMIT = "stopped at the limit on time before the partition was final"
     INTERRUPTED = "interrupted before the partition was final; the last complete state is kept"
