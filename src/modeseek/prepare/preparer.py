@@ -1,4 +1,4 @@
-"""`TablePreparer`: a table in, a matrix out."""
+"""`TablePreparer`: converts a table to a matrix."""
 
 from __future__ import annotations
 

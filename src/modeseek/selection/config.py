@@ -60,8 +60,7 @@ class ApproximateConfig:
     n_rounds : int
         Rounds in which neighbours of neighbours are compared.
     n_expanded : int
-        Neighbours of each point that are used in a round, and the number of points having it as a neighbour that are
-        used.
+        Number of neighbours of each point that a round uses, and of points that have it as a neighbour.
     seed : int
         Seed of the random directions.
     task_rows : int

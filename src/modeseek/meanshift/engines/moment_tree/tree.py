@@ -215,7 +215,7 @@ class QueryScratch(NamedTuple):
     near, far : (L,) arrays
         Squared smallest and largest distance to each cell of a node.
     coefficients : (3, K2) array
-        The quadratic, its power so far, and the next power.
+        The quadratic, its current power, and the next power.
     stack : integer array
         Nodes to visit.
     cut, inside : (L + 1,) integer arrays
