@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
@@ -200,6 +201,14 @@ def test_the_readme_has_the_table_of_the_quality_page():
     assert table.startswith("\n| kind |")
     message = "run python benchmarks/quality.py --table benchmarks/results/quality.csv --report docs/quality.md"
     assert table in (DOCS / "quality.md").read_text(encoding="utf-8"), message
+
+
+def test_the_quick_start_quotes_what_the_command_prints():
+    printed = json.loads((ROOT / "tests/golden_commands.json").read_text("utf-8"))["texts"]["penguins"]["stdout"]
+    message = next(line for line in printed if line.startswith("modeseek: ")).partition("; # s")[0]
+    page = " ".join((DOCS / "quick-start.md").read_text("utf-8").split())
+    for line in [message, *(" ".join(line.split()) for line in printed if "--n-clusters 5" in line)]:
+        assert line in page
 
 
 def test_the_page_of_the_command_line_is_current():

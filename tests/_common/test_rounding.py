@@ -123,7 +123,7 @@ def test_rounding_keeps_the_clusters(name, levels):
     rounded = in_levels(X, levels)
     here, there = ModeSeek(random_state=0).fit(X), ModeSeek(random_state=0).fit(rounded)
     assert there.result_.settings.rounded == (0, 1)
-    note = "2 of 2 columns are visibly rounded, and their values count as intervals of one rounding step"
+    note = "2 of 2 columns are visibly rounded, and their values are treated as intervals of one rounding step"
     assert there.message_.endswith(note)
     assert here.n_clusters_ == there.n_clusters_
     # rows of two clusters may be equal after rounding: 0.97 is possible for the blobs at 20 levels

@@ -296,7 +296,7 @@ def test_files_must_have_the_same_columns(files):
     for names, messages in [
         (["a.csv", "b.csv"], ["a.csv", "b.csv", "'width' and 'height' as column 2"]),
         (["a.parquet", "b.parquet"], ["column 'width' as double and as int64"]),
-        (["a.csv", "a.npy"], ["not of one format"]),
+        (["a.csv", "a.npy"], ["different formats"]),
         (["b.npz"], ["NPZ is read in memory only"]),
         (["none.csv"], ["there is no file"]),
     ]:
@@ -340,7 +340,7 @@ def test_writing_in_chunks_equals_writing_at_once(files, name, target):
 def test_a_missing_chunk_is_an_error(files):
     chunks = open_chunks([files / "a.csv"], chunk_bytes=4000)
     writer = ChunkWriter(str(files / "o.csv"), files, OutputSpec(300, chunks.columns), 0)
-    with pytest.raises(DataError, match="is missing"):
+    with pytest.raises(DataError, match="lacks rows that an earlier run wrote"):
         ChunkWriter("o.csv", files, OutputSpec(300, chunks.columns), 2)
     for chunk in list(chunks.read())[1:]:
         writer.write(chunk.table, {})

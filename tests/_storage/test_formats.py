@@ -198,6 +198,12 @@ def test_spreadsheets(tmp_path):
     book.save(tmp_path / "c.xlsx")
     with pytest.raises(DataError, match=r"'Sheet' has no numbers: name another sheet, as .*c.xlsx::second"):
         read_table(tmp_path / "c.xlsx")
+    book.active.delete_rows(1, 9)
+    for row in (["Birds of 2024"], ["name", "mass"], ["Ada", 3750]):
+        book.active.append(row)
+    book.save(tmp_path / "d.xlsx")
+    with pytest.raises(DataError, match="remove the rows above the names of the columns"):
+        read_table(tmp_path / "d.xlsx")
     (tmp_path / "b.xlsx").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(DataError, match="cannot be read as a spreadsheet"):
         read_table(tmp_path / "b.xlsx")

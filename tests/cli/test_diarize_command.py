@@ -65,6 +65,10 @@ def test_messages_name_the_files(tmp_path):
     status, _, err = call("diarize", str(tmp_path / "e.npy"))
     assert status == 2
     assert "give --segments FILE" in err
+    (tmp_path / "e.csv").write_text("name,x\nAda,1\nBob,2\n")
+    err = call("diarize", str(tmp_path / "e.csv"))[2]
+    assert "'name' is not numeric" in err
+    assert "--ignore" not in err  # not an option of this command
     (tmp_path / "s.csv").write_text("start,end\n0,1\n1,2\n")
     status, _, err = call("diarize", str(tmp_path / "e.npy"), "--segments", str(tmp_path / "s.csv"))
     assert status == 2

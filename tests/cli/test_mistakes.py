@@ -35,6 +35,7 @@ def folder(tmp_path):
         "rows.json": "[]",
         "rows.csv.gz": "x",
         "rows.h5": "x",
+        "birds.modeseek": "x",
         "photo.png": "x",
         "talk.wav": "x",
     }
@@ -59,6 +60,7 @@ def folder(tmp_path):
         ("rows.json", r"has no rows"),
         ("rows.csv.gz", r"cannot be read: it is cut short or damaged"),
         ("rows.h5", r"pandas\.read_hdf"),
+        ("birds.modeseek", r"is a model, not a table: use modeseek label .*birds\.modeseek TABLE\.$"),
         ("photo.png", r"is an image, not a table: use modeseek segment .*photo\.png\.$"),
         ("talk.wav", r"is a recording, not a table: modeseek diarize needs embeddings"),
     ],
@@ -75,7 +77,7 @@ def test_files(folder, file, says):
     [
         (
             "slip.csv",
-            "left out: b (numbers and text); one-hot encoding uses b (--encode onehot).\n"
+            "left out: b (numbers and text); one-hot encoding can use b (--encode onehot).\n"
             "note: may stand for missing values: b (unknown) (--missing-values unknown).",
         ),
         ("thousands.csv", "read as numbers: a (thousands separators)."),
@@ -85,13 +87,30 @@ def test_files(folder, file, says):
         ("money.csv", "read as numbers: a ($)."),
         ("flags.csv", "read as numbers: b (yes or no, as 1 or 0)."),
         ("dates.csv", "left out: day (dates)."),
-        ("names.csv", "left out: name (text); one-hot encoding uses name (--encode onehot)."),
+        ("names.csv", "left out: name (text); one-hot encoding can use name (--encode onehot)."),
     ],
 )
 def test_the_first_command_works(folder, file, note):
     status, out, err = call("cluster", str(folder / file), "--algorithm", "ms", "--bandwidth", "1")
     assert (status, err) == (0, f"note: {note}\n")
     assert "rows" in out
+
+
+def test_a_file_of_another_name_is_not_suggested(tmp_path):
+    (tmp_path / "income.csv").write_text("x\n1\n2\n")
+    assert "Did you mean 'income.csv'?" in call("cluster", str(tmp_path / "incone.csv"))[2]
+    assert "Did you mean" not in call("cluster", str(tmp_path / "birds.csv"))[2]
+
+
+def test_features_with_equal_means_are_not_printed(tmp_path):
+    """A feature with the same mean in all clusters was printed as higher in one and lower in the other."""
+    (tmp_path / "a.csv").write_text("x,same\n" + "0,1\n0,2\n0,3\n9,1\n9,2\n9,3\n")
+    path = str(tmp_path / "a.csv")
+    out = call("cluster", path, "--algorithm", "ms", "--bandwidth", "4", "--scale", "none")[1]
+    assert "x \N{UPWARDS ARROW} 9" in out
+    assert "same" not in out
+    out = call("cluster", path, "--columns", "same", "--algorithm", "ms", "--bandwidth", "0.4", "--scale", "none")[1]
+    assert "no feature differs" in out
 
 
 def test_a_result_never_replaces_the_data(folder):
@@ -105,8 +124,8 @@ def test_a_result_never_replaces_the_data(folder):
 def test_a_column_that_numbers_the_rows(folder):
     status, _, err = call("cluster", str(folder / "numbered.csv"))
     assert status == 0
-    assert "note: left out: id (numbers the rows)." in err
-    assert "numbers the rows" not in call("cluster", str(folder / "numbered.csv"), "--ignore", "id")[2]
+    assert "note: left out: id (row numbers)." in err
+    assert "row numbers" not in call("cluster", str(folder / "numbered.csv"), "--ignore", "id")[2]
 
 
 def test_a_column_that_outweighs_all(folder):

@@ -37,7 +37,7 @@ def test_a_scan_can_be_cancelled(data):
     ("algorithm", "ends", "message"),
     [
         (MODE_SEEK, (None, None), "ModeSeek has no bandwidth"),
-        (MS, (2.0, 1.0), "from must be below to"),
+        (MS, (2.0, 1.0), "'from' must be below 'to'"),
         (MS, (-1.0, 1.0), "from must be"),
     ],
 )

@@ -210,7 +210,7 @@ def test_a_file_of_format_2_loads():
 
 
 def test_a_file_of_format_1_is_refused_by_name():
-    with pytest.raises(DataError, match=r"is in format 1 of such files, and this version reads format 2\. "):
+    with pytest.raises(DataError, match=r"has file format 1, but this version of modeseek reads format 2\. "):
         load(GOLDEN / "model-1.modeseek")
 
 

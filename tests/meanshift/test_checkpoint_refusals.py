@@ -149,7 +149,7 @@ class Own:
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "of other data"),
+        ({"data": X + np.linspace(0, 1e-9, len(X))[:, None]}, "belongs to other data"),
         ({"data": X[:-1]}, "number of points was 120 and is now 119"),
         ({"data": X.astype(np.float32)}, "type of the data was float64 and is now float32"),
         ({"h_max": 1.7}, "h_max of the policy was 1.6 and is now 1.7"),
@@ -204,8 +204,8 @@ def test_checkpoints_of_another_version_are_refused(tmp_path, monkeypatch):
     data = path.read_bytes()
     for head, reason in (
         (MAGIC + struct.pack("<I", 7), "a newer modeseek wrote it"),
-        (MAGIC + struct.pack("<I", 1), "is in format 1 of such files"),
-        (b"\x89MODECKPT\r\n\x1a" + struct.pack("<I", 1), "is in format 1 of such files"),
+        (MAGIC + struct.pack("<I", 1), "has file format 1"),
+        (b"\x89MODECKPT\r\n\x1a" + struct.pack("<I", 1), "has file format 1"),
     ):
         path.write_bytes(head + data[len(head) :])
         with pytest.raises(DataError, match=reason):

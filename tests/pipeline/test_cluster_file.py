@@ -43,7 +43,7 @@ def test_notes_name_the_option_and_the_column(tmp_path):
     rows = "".join(f"bird {i},{i},{a},{1000 * b}\n" for i, (a, b) in enumerate(X[:60].tolist()))
     (tmp_path / "a.csv").write_text(",id,x,y\n" + rows)
     notes = cluster_file(tmp_path / "a.csv", ModeSeek(random_state=0), DataOptions(scale="none")).notes
-    assert notes[0].text == "left out: column1 (row names), id (numbers the rows)"
+    assert notes[0].text == "left out: column1 (row names), id (row numbers)"
     assert "column 'y' varies" in notes[1].text
     assert notes[1][1:] == ("scale", "standard")
     assert all(isinstance(note, Note) for note in notes)

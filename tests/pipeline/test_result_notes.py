@@ -44,5 +44,5 @@ def test_a_column_that_differs_within_clusters_is_not_followed(tmp_path):
 def test_visibly_rounded_columns_are_named(tmp_path):
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"exact": rng.normal(size=500), "score": np.round(20 + 8 * rng.normal(size=500))})
-    text = "visibly rounded: score; values count as intervals of one rounding step"
+    text = "visibly rounded: score; values are treated as intervals of one rounding step"
     assert text in map(str, notes_of(tmp_path, rows))

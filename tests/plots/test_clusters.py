@@ -55,6 +55,7 @@ def test_points_have_the_color_of_their_cluster(ax):
 def test_centers_are_marked(ax):
     plot_clusters(LABELS, PLANE, centers=[[0.5, 0.5], [1, 2]], ax=ax)
     assert_allclose(ax.collections[1].get_offsets(), [[0.5, 0.5], [1, 2]])
+    assert "crosses: centres" in texts(ax)
 
 
 def test_principal_components(ax):
@@ -210,7 +211,7 @@ def test_labels_centers_and_confidence_of_an_estimator(ax):
     plot_clusters(found, X, ax=ax)
     assert legend(ax)[:3] == [f"{label}  ({size})" for label, size in enumerate(np.bincount(found.labels_))]
     assert_allclose(ax.collections[1].get_offsets(), found.cluster_centers_)
-    assert "faint: low confidence" in texts(ax)
+    assert "faint: low confidence; crosses: centres" in texts(ax)
 
 
 def test_any_estimator_with_labels(ax):

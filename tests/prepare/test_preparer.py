@@ -39,8 +39,8 @@ def text_table(cells, delimiter=","):
         (pd.date_range("2026-01-01", periods=N), "dates"),
         ([f"2026-01-{i % 28 + 1:02}" for i in range(N)], "dates"),
         ([f"Jan {i % 28 + 1} 2026" for i in range(N)], "dates"),
-        (list(range(7, 7 + N)), "numbers the rows"),
-        (RNG.permutation(N) + 1001, "numbers the rows in another order"),
+        (list(range(7, 7 + N)), "row numbers"),
+        (RNG.permutation(N) + 1001, "row numbers in another order"),
         (list(range(60 * N, 0, -60)), "equal steps from row to row"),
         ([3.5] * N, "constant"),
         (["u"] * N, "constant"),
@@ -86,7 +86,7 @@ def test_numbers_that_restart(blocks, kept):
     frame = pd.DataFrame({"a": RNG.normal(size=len(numbers)), "number": numbers})
     preparer = TablePreparer().fit(frame)
     assert ("number" in preparer.kept_columns_) == kept
-    assert any("number (numbers the rows, with restarts)" in str(note) for note in preparer.notes_) != kept
+    assert any("number (row numbers that restart)" in str(note) for note in preparer.notes_) != kept
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_facts_of_chunks_are_those_of_the_column(cells):
 def test_one_note_names_all_columns_that_are_left_out():
     preparer, _ = fitted({"kind": ["u", "v"] * 20, "id": range(N), "sort": ["x", "y"] * 20, "same": [1] * N})
     assert str(preparer.notes_[0]) == (
-        "left out: kind, sort (text), id (numbers the rows), same (constant); one-hot encoding uses kind, sort"
+        "left out: kind, sort (text), id (row numbers), same (constant); one-hot encoding can use kind, sort"
     )
     assert preparer.notes_[0][1:] == ("encode", "onehot")
     assert len(preparer.notes_) == 1
@@ -164,7 +164,7 @@ def test_categories_of_numbers_and_text():
     """A column of the drive of cars, with the levels 4, f and r, was left out even with one-hot encoding."""
     preparer, _ = fitted({"drive": ["4", "f", "r", "f"] * 10}, encode="onehot")
     assert preparer.get_feature_names_out().tolist()[2:] == ["drive=4", "drive=f", "drive=r"]
-    assert str(fitted({"drive": ["4", "f"] * 20})[0].notes_[0]).endswith("one-hot encoding uses drive")
+    assert str(fitted({"drive": ["4", "f"] * 20})[0].notes_[0]).endswith("one-hot encoding can use drive")
 
 
 def test_integers_with_repetitions_do_not_number_the_rows():
@@ -223,7 +223,7 @@ def test_latitude_and_longitude():
     places = {"longitude": RNG.uniform(-120, -70, N), "latitude": RNG.uniform(25, 50, N)}
     note = TablePreparer().fit(places).notes_[-1]
     assert note[1:] == ("columns", "latitude,longitude")
-    assert note.text.startswith("latitude and longitude count as coordinates of a plane")
+    assert note.text.startswith("latitude and longitude are treated as coordinates of a plane")
     note = TablePreparer(columns=["latitude", "longitude"]).fit(places).notes_[-1]
     assert note[1:] == ("metric", "haversine")
     assert not TablePreparer().fit({**places, "latitude": 10 * places["latitude"]}).notes_
@@ -234,7 +234,7 @@ def test_frames_of_polars():
     frame = polars.DataFrame({**NUMBERS, "kind": ["u", "v"] * 20, "price": ["$1,250", "$3"] * 20})
     preparer = TablePreparer(scale="none")
     assert preparer.fit_transform(frame)[:2, 2].tolist() == [1250, 3]
-    assert str(preparer.notes_[0]) == "left out: kind (text); one-hot encoding uses kind"
+    assert str(preparer.notes_[0]) == "left out: kind (text); one-hot encoding can use kind"
 
 
 def test_tables_that_cannot_be_used():

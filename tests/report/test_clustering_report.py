@@ -219,6 +219,7 @@ def test_method_section_of_modeseek(blobs, tmp_path):
     assert f"The stability of the partition is {blobs.stability_:.2f}" in reader.text
     table = next(rows for rows in tables(text) if rows[0][0] == "alternative")
     assert len(table) == len(blobs.alternatives_)
+    assert "Expected agreement: adjusted Rand index with the true clusters" in reader.text
     one = ModeSeek(random_state=0).fit(np.random.default_rng(0).normal(size=(300, 2)))
     assert one.n_clusters_ == 1
     text, reader, _ = page(tmp_path, one, np.random.default_rng(0).normal(size=(300, 2)))

@@ -11,7 +11,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
-# how many blocks are active, in all threads, and what restores the setting of before
+# number of active blocks in all threads, and the object that restores the earlier setting
 _active: list[Any] = []
 
 
@@ -33,7 +33,7 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            # the entry with the setting of before leaves last
+            # the entry that restores the earlier setting is removed last
             entry = _active.pop()
             if entry is not None:
                 entry.restore_original_limits()

@@ -160,7 +160,7 @@ def hashes(numbers: IntArray) -> IntArray:
 
 
 def _digest(frame: Frame, rows: Array, reach: Array, weights: Array) -> tuple[bytes, bytes]:
-    """Return hashes of the rows in a frame, in steps and then exactly; any total order of frames would do."""
+    """Return hashes of the rows in a frame, in steps and then exactly; any total order of frames is sufficient."""
     steps, values = frame.apply(_steps(rows, reach)), frame.apply(rows) + 0.0
     order = np.lexsort((weights, *values.T, *steps.T))
     coarse = sha256(steps[order].tobytes() + weights[order].tobytes())

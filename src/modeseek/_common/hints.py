@@ -8,7 +8,7 @@ LEAST_SIMILARITY = 0.5
 
 
 class AdviceWarning(UserWarning):
-    """The result is valid, but probably not what you intended; the message tells why and what to try.
+    """The result is valid, but probably not what you intended; the message states why and what to try.
 
     `warnings.simplefilter("ignore", AdviceWarning)` silences these warnings.
     """

@@ -17,7 +17,7 @@ from modeseek._common.overrides import override, override_limit
 
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
-# smaller needs (64 MB) are never refused: they are within the fluctuation caused by other processes
+# smaller amounts (64 MB) are never refused: they are within the fluctuation caused by other processes
 NEVER_REFUSED = 64 << 20
 
 _deadline: ContextVar[float] = ContextVar("modeseek_deadline", default=math.inf)

@@ -244,7 +244,7 @@ def rounding_note(columns: tuple[int, ...], n_columns: int) -> str:
     Examples
     --------
     >>> rounding_note((1,), 4)
-    '1 of 4 columns is visibly rounded, and its values count as intervals of one rounding step'
+    '1 of 4 columns is visibly rounded, and its values are treated as intervals of one rounding step'
     """
     if not columns:
         return ""
@@ -252,4 +252,4 @@ def rounding_note(columns: tuple[int, ...], n_columns: int) -> str:
     if n_columns > 1:
         which += "is" if len(columns) == 1 else "are"
     whose = "its" if len(columns) == 1 else "their"
-    return f"{which} visibly rounded, and {whose} values count as intervals of one rounding step"
+    return f"{which} visibly rounded, and {whose} values are treated as intervals of one rounding step"

@@ -78,7 +78,7 @@ def correction(cell: object) -> str:
     if unit and (unit[1] or unit[2]):
         return f"write numbers without {unit[1] or unit[2]!r}"
     if re.fullmatch(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}", text):
-        return "turn dates into numbers, such as days since the first"
+        return "convert dates to numbers, such as days since the first"
     return ""
 
 

@@ -155,13 +155,13 @@ def open_chunks(
 def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:
     names, columns, others = f"{first.file.name} and {other.file.name}", first.columns, other.columns
     if not same_format:
-        raise DataError(f"{names} are not of one format: give files that are.")
+        raise DataError(f"{names} have different formats: give files of one format.")
     if columns != others:
         at = next((j for j, pair in enumerate(zip(columns, others, strict=False)) if pair[0] != pair[1]), None)
         what = f"{len(columns)} and {len(others)} columns"
         if at is not None:
             what = f"'{columns[at]}' and '{others[at]}' as column {at + 1}"
-        raise DataError(f"{names} have {what}: give files with the same columns in one order.")
+        raise DataError(f"{names} have {what}: give files with the same columns in the same order.")
     if first.schema is not None and not first.schema.equals(other.schema):
         one, two = next(pair for pair in zip(first.schema, other.schema, strict=True) if not pair[0].equals(pair[1]))
         raise DataError(

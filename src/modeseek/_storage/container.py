@@ -8,8 +8,8 @@
                the arrays, one after the other, in C order, little-endian
 
 Nothing is compressed or pickled. Declared sizes are compared with the size of the file before memory is allocated.
-Not safetensors: its files have no checksum, no magic and no version, and metadata of strings only; we would still need
-the encoder, the limits and the checks, and save about 40 lines for one more compiled dependency.
+safetensors is not used: its files have no checksum, no magic and no version, and its metadata are strings only. We
+would still need the encoder, the limits and the checks, and save about 40 lines.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def read_container(path: str | os.PathLike[str], kind: str, hint: Any, remedy: s
 def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     size, head = os.fstat(file.fileno()).st_size, file.read(HEAD.size)
     if head[1:9] == b"MODECKPT" or (head[:12] == MAGIC and head[12:16] == b"\1\0\0\0"):
-        raise DataError(f"'{path}' is in format 1 of such files, and this version reads format {VERSION}. {remedy}")
+        raise DataError(f"'{path}' has file format 1, but this version of modeseek reads format {VERSION}. {remedy}")
     if len(head) < HEAD.size or not head.startswith(MAGIC):
         raise DataError(f"'{path}' is not a {kind} of modeseek: its first bytes are not those of such a file.")
     _, version, length, digest = HEAD.unpack(head)

@@ -95,7 +95,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
 
 
 def decode(value: Any, arrays: Arrays) -> Any:
-    """Return the value that `encode` was given.
+    """Return the value that was passed to `encode`.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _restore(name: str, inner: Any, arrays: Arrays) -> Any:
     if issubclass(kind, Enum):
         return kind(inner) if issubclass(kind, int) else kind[inner]
     hints = entry.hints()
-    # parts that an older version did not have get their defaults
+    # fields that did not exist in an older version get their defaults
     optional = set(getattr(kind, "_field_defaults", ()))
     if is_dataclass(kind):
         optional |= {each.name for each in fields(kind) if each.default is not MISSING}

@@ -61,7 +61,7 @@ class WriteError(DataError):
     ----------
     path : str
     reason : str
-        The reason, as the system words it.
+        The reason, as given by the operating system.
     """
 
     def __init__(self, path: str | os.PathLike[str], error: OSError):

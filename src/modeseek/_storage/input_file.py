@@ -55,7 +55,7 @@ def _open_zip(raw: BinaryIO) -> Any:
 class Decompressed(RawIOBase):
     """The content of a file of one or more compressed streams.
 
-    Not by the files of `bz2` and `lzma`, which ignore a further stream if its beginning is damaged.
+    The file objects of `bz2` and `lzma` are not used, because they ignore a further stream if its beginning is damaged.
 
     Parameters
     ----------

@@ -186,7 +186,9 @@ def check_exists(path: Path) -> None:
         if not path.parent.is_dir():
             raise DataError(f"there is no file '{path}': there is no folder '{path.parent}'.")
         siblings = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
-        raise DataError(f"there is no file '{path}'.{did_you_mean(path.name, siblings)}")
+        # without this condition, names that share only their ending would be similar
+        alike = [name for name in siblings if did_you_mean(path.stem, [Path(name).stem])]
+        raise DataError(f"there is no file '{path}'.{did_you_mean(path.name, alike)}")
 
 
 @contextmanager

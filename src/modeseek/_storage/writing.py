@@ -100,7 +100,7 @@ class ChunkWriter:
     def __init__(self, target: str, folder: Path | None, spec: OutputSpec, at: int):
         self._target, self._folder, self._spec, self._at = target, folder, spec, at
         if not all(self._part(number).exists() for number in range(at)):
-            raise DataError(f"a part in '{folder}' is missing.")
+            raise DataError(f"'{folder}' lacks rows that an earlier run wrote: delete the folder and start over.")
 
     def _part(self, number: int) -> Path:
         assert self._folder is not None

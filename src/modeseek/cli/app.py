@@ -23,7 +23,7 @@ from modeseek.cli.signals import sigterm_as_ctrl_c
 
 # the base class of click's errors; recent versions of typer bundle click, so that it cannot be imported by name
 ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
-# as shells report a process that a signal ended
+# exit statuses by which shells report a process that a signal ended
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 # Python and Arrow raise errors without a specific type if a thread cannot start, and so does the loader of shared
@@ -57,7 +57,7 @@ class PlainGroup(TyperGroup):
     def _run(self, *arguments: Any, **named: Any) -> Any:
         try:
             status = super().main(*arguments, **named)
-            sys.stdout.flush()  # here, where a full disk can still be reported
+            sys.stdout.flush()  # flush here, where a full disk can still be reported
         except ClickError as error:
             status = _fail(error.format_message(), hint=_hint(error))  # type: ignore[attr-defined]
         except UsageError as error:
@@ -79,7 +79,7 @@ class PlainGroup(TyperGroup):
             status = INTERRUPTED
         except Exception as error:
             message = _shortage(error)
-            # Python and libraries turn Ctrl-C into another error while a class or a module is made
+            # Ctrl-C while a class or a module is created becomes another error in Python and in libraries
             if any(isinstance(each, KeyboardInterrupt) for each in _causes(error)):
                 status = INTERRUPTED
             elif message:

@@ -8,7 +8,7 @@ from typing import Any
 
 from modeseek import diarization as d
 from modeseek._common.text import counted, printable
-from modeseek._storage import standard_output, write_json
+from modeseek._storage import TextColumnError, standard_output, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
@@ -22,7 +22,10 @@ from modeseek.plots import FIGURE_SUFFIXES
 def run(options: DiarizeOptions) -> None:
     """Find the speakers and their turns, write the outputs and print the result."""
     _check(options)
-    windows = d.read_windows(options.file)
+    try:
+        windows = d.read_windows(options.file)
+    except TextColumnError as error:
+        raise UsageError(error.explain("remove columns that are not part of the embeddings from the file")) from error
     times = windows.times if options.segments is None else d.read_segments(options.segments)
     if times is None:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Checks of files and choices before scientific libraries are loaded, so that mistakes are answered at once."""
+"""Checks of files and choices before scientific libraries are loaded, so that mistakes are reported at once."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +22,8 @@ def check_files(paths: Iterable[str]) -> None:
             name = shlex.quote(path)
             if error.suffix in IMAGES:
                 raise UsageError(f"{name} is an image, not a table: use modeseek segment {name}.") from error
+            if error.suffix == ".modeseek":
+                raise UsageError(f"{name} is a model, not a table: use modeseek label {name} TABLE.") from error
             if error.suffix in SOUNDS:
                 raise UsageError(
                     f"{name} is a recording, not a table: modeseek diarize needs embeddings of its windows (NPZ with X "

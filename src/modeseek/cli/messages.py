@@ -34,7 +34,7 @@ OPTIONS = {
 
 @contextmanager
 def library_errors() -> Iterator[None]:
-    """Turn the errors by which the library refuses its input into `UsageError`."""
+    """Convert errors of the library about its input to `UsageError`."""
     try:
         yield
     except (ValueError, TypeError, ImportError, SchedulerError) as error:

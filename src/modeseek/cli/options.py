@@ -17,6 +17,8 @@ RUN = "Run"
 SPEAKERS = "Speakers"
 MEAN_SHIFT = "Options of the mean-shift algorithms (dsms, sms, bms, ms)"
 BANDWIDTHS = "Bandwidths of the mean-shift algorithms"
+# limits of counts
+POSITIVE = {"min": 1}
 # options of `cluster` with fixed choices
 CHOICES = {
     "algorithm": ("modeseek", "dsms", "sms", "bms", "ms"),
@@ -72,7 +74,7 @@ class ClusterOptions:
     name : NAME
         Name of the column of clusters. Default: cluster.
     plot : FILE
-        Write a picture (PNG, SVG, PDF); of more than two features, principal components.
+        Write a picture (PNG, SVG, PDF). More than two features are projected onto two principal components.
     report : FILE
         Write a report in one HTML file: an interactive picture, what distinguishes each cluster, doubtful rows,
         and Python code for the same result.
@@ -168,7 +170,7 @@ class ClusterOptions:
     h_inf : H
         Limit of the drawn bandwidths, or their start (dsms). Default: from the data.
     policy : NAME
-        Law of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
+        Distribution of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
     nu : NAME
         Decrease of the spread of the draws: log-log, 1/k, or an exponent a for 1/k^a (dsms). Default: log-log.
     """
@@ -194,12 +196,12 @@ class ClusterOptions:
     out_of_core: Annotated[bool | None, Option(DATA, "--out-of-core/--in-memory")] = None
     algorithm: Annotated[str | None, Option(METHOD)] = None
     metric: Annotated[str, Option(METHOD)] = "euclidean"
-    n_clusters: Annotated[int | None, Option(METHOD)] = None
-    min_clusters: Annotated[int | None, Option(METHOD)] = None
-    max_clusters: Annotated[int | None, Option(METHOD)] = None
-    min_cluster_size: Annotated[int | None, Option(METHOD)] = None
-    max_cluster_size: Annotated[int | None, Option(METHOD)] = None
-    chains: Annotated[int | None, Option(METHOD)] = None
+    n_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    min_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    max_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    min_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    max_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    chains: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
     jobs: Annotated[int | None, Option(RUN)] = None
@@ -234,8 +236,8 @@ class ClusterOptions:
 class LabelOptions:
     """Label the rows of a table with a saved model.
 
-    Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), that of the mode
-    that it climbs to. The columns of the model are found by their names and prepared as in the fit.
+    Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), the cluster of the
+    mode that the row climbs to. The columns of the model are found by their names and prepared as in the fit.
 
     Attributes
     ----------
@@ -290,7 +292,7 @@ class SegmentOptions:
         Number of regions, instead of a threshold. Several numbers, such as 5,20,80, write a stack of label images to a
         TIFF or NPY file, one for each number.
     min_size : N
-        Before that, regions with fewer pixels are merged into the neighbour with the closest colour. Default: the
+        First merge regions with fewer pixels than this into the neighbour with the closest colour. Default: the
         pixels of a square of half a bandwidth.
     connected : flag
         Whether a region is connected. Regions are connected by default.
@@ -464,7 +466,7 @@ class PaperOptions:
 
 @dataclass(frozen=True)
 class WarmUpOptions:
-    """Compile the functions that clustering needs, so that the first run on this computer does not wait for that.
+    """Compile the functions that clustering needs, so that later runs start faster.
 
     Numba stores compiled functions on disk for later runs: run this once after the installation, on a server or while
     an image of a container is built. The folder is that of the package, or NUMBA_CACHE_DIR if that variable is set.

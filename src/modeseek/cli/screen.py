@@ -12,7 +12,7 @@ from rich.text import Text
 
 from modeseek._common.text import counted, format_value
 from modeseek.estimators.alternatives import listed_alternatives, rating
-from modeseek.estimators.table import DOUBTFUL
+from modeseek.estimators.table import DOUBTFUL, MIN_EFFECT
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
@@ -113,7 +113,13 @@ def _traits(result: PipelineResult, label: int, most: int, room: int) -> list[st
     centers, sizes = clusters.centers, clusters.sizes[:, None]
     others = ((sizes * centers).sum(axis=0) - sizes[label] * centers[label]) / max(1, sizes.sum() - sizes[label, 0])
     effects = (centers[label] - others) / spreads
-    order = np.argsort(-np.abs(effects), kind="stable") if clusters.n_clusters > 1 else np.arange(len(effects))
+    if clusters.n_clusters > 1:
+        order = np.argsort(-np.abs(effects), kind="stable")
+        order = order[np.abs(effects[order]) >= MIN_EFFECT]
+        if not len(order):
+            return ["no feature differs"]
+    else:
+        order = np.arange(len(effects))
     lines = []
     for j in order[:most]:
         value = f" {'' if clusters.n_clusters == 1 else '↑ ' if effects[j] > 0 else '↓ '}"
@@ -137,7 +143,7 @@ def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
     for group, row in zip(truth.groups[:MAX_ROWS], truth.counts, strict=False):
         table.add_row(Text(group), *(f"{row[c]:,}" if row[c] else "" for c in shown))
     if len(shown) < truth.counts.shape[1] or len(truth.groups) > MAX_ROWS:
-        table.caption = "cut; --json has all groups and clusters"
+        table.caption = "truncated; --json has all groups and clusters"
     return table
 
 

@@ -1,6 +1,6 @@
 """Partitions of the windows by average linkage, for many numbers of clusters, and those of random subsamples.
 
-It finds speakers with a few utterances, which the neighbour graph of ModeSeek is too coarse for.
+It finds speakers with a few utterances, for which the neighbour graph of ModeSeek is too coarse.
 """
 
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ SHAPES = (
     *("dimension_within", "mean_length", "own_cosine", "other_cosine", "dimension_between"),
     *("silhouette_behind", "gap_behind"),
 )
-# how well subsamples and the partitions of ModeSeek agree with it
+# features of the agreement of a partition with subsamples and with the partitions of ModeSeek
 AGREEMENTS = ("stability", "mode_seek", "mode_expected", "mode_most", "mode_single")
 FEATURES = (*SHAPES, *AGREEMENTS)
 # standardised features are clipped here, because the functions are not to be extrapolated

@@ -12,7 +12,7 @@ from modeseek._common.sphere import chord_to_meters
 from modeseek._common.types import Array
 from modeseek.estimators.result import FitResult
 
-# with fewer points, every point may well be a cluster
+# with fewer points, one cluster for each point is plausible
 MIN_POINTS = 10
 # the median over this many points is accurate enough
 MEDIAN_POINTS = 200
@@ -50,8 +50,8 @@ def advise_on_engine(estimator: str, engine: str, n: int, d: int) -> None:
     products = float(n) * n * d
     if engine == "reference" and products > MAX_PRODUCTS / 100:
         warn(
-            f'{estimator}: engine="reference" is written to be read and compares all pairs of {n:,} points in every '
-            'sweep. engine="auto" gives the same labels much faster.'
+            f'{estimator}: engine="reference" is written for readability and compares all pairs of {n:,} points in '
+            'every sweep. engine="auto" gives the same labels much faster.'
         )
     elif engine == "brute" and products > MAX_PRODUCTS:
         warn(f"{estimator}: every sweep compares all pairs of {n:,} points, which may take hours. {_use_sample(n)}")

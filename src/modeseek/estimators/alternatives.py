@@ -6,7 +6,7 @@ from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
 
-# alternatives that are shown: their number, and the largest number of clusters, unless twice the chosen one is larger
+# largest number of alternatives that are shown, and of their clusters, unless twice the chosen number is larger
 MAX_LISTED = 5
 MAX_CLUSTERS = 30
 

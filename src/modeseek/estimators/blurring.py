@@ -38,7 +38,7 @@ class BlurringMeanShift(ChainClusterer):
         Maximum number of updates of single points, checked after each sweep of about n updates. If None,
         max(10^7, 200 n).
     max_time : float, optional
-        Maximum time of a run in seconds. A sweep that is cut short does not count.
+        Maximum time of a run in seconds. An incomplete sweep is dropped.
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.

@@ -74,7 +74,7 @@ class ModeSeek(BaseClusterer):
     engine : {"auto", "exact", "approximate", "cuda"}, default="auto"
         How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
         up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
-        so. "cuda" finds all of them on an NVIDIA GPU; in up to eight dimensions, a tree on the CPU does. Data of more
+        so. "cuda" finds all of them on an NVIDIA GPU, or by a tree on the CPU in up to eight dimensions. Data of more
         than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
@@ -110,16 +110,16 @@ class ModeSeek(BaseClusterer):
         `stability`. Their labels are those of the distinct rows.
     tree_ : MergeTree
         Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
-        four clusters, and `modeseek.plots.plot_tree` draws the tree. It belongs to the number of neighbours
-        that was chosen, or to a medium one if the partition does not consist of modes.
+        four clusters, and `modeseek.plots.plot_tree` draws the tree. The density is estimated from the chosen number of
+        neighbours, or from a medium number if the partition does not consist of modes.
     outcome_ : Outcome
         How the fit ended: `Outcome.CHOSEN`, or `Outcome.INTERRUPTED` after Ctrl-C.
     message_ : str
-        The choice in words, and why it was preferred to the runner-up.
+        A sentence that describes the chosen partition, and why it was preferred to the second best one.
     interrupted_ : bool
-        Whether the fit was interrupted by Ctrl-C, so that this is the best result so far, of the proposers that
-        had finished. `memberships_`, `confidence_` and `cluster_stability_` are missing if there were too few
-        subsamples for them.
+        Whether the fit was interrupted by Ctrl-C. The result is then the best partition of the proposers that had
+        finished. `memberships_`, `confidence_` and `cluster_stability_` are missing if there were too few subsamples
+        for them.
     sketch_ : SketchPoints
         The sample and its weights. Only if the fit ran on a sample.
     probabilities_ : array of shape (n_samples,)

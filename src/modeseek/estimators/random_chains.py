@@ -214,7 +214,7 @@ class RandomChainClusterer(ChainClusterer):
 def _counted(results: Sequence[ChainResult]) -> list[int]:
     """Return the chains that enter the consensus: those that ended before an interruption.
 
-    If none had ended, those that had begun. A chain that had not begun would put every point in its own cluster.
+    If none had ended, those that had started. A chain that had not started would put every point in its own cluster.
     """
     ended = [number for number, result in enumerate(results) if result.outcome is not Outcome.INTERRUPTED]
     begun = [number for number, result in enumerate(results) if result.sweeps]

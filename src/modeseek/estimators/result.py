@@ -55,7 +55,7 @@ class FitSettings:
     h_min, h_inf, h_max : float or None
         Bandwidth range of doubly stochastic mean shift.
     policy : BandwidthPolicy or None
-        Law of the bandwidth, for algorithms in which points move against each other.
+        Distribution of the bandwidth, for algorithms in which points move against each other.
     tau : float or None
         Points closer than `tau` at the end share a cluster.
     engine : str or None

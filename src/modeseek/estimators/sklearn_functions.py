@@ -73,8 +73,8 @@ def get_bin_seeds(X: Array, bin_size: float, min_bin_freq: int = 1) -> Array:
     Returns
     -------
     seeds : array of shape (n_seeds, n_features)
-        Corners of the grid with enough rows around them, in the order of the rows. X itself, with a warning, if there
-        is one corner for each row.
+        Corners of the grid with enough rows around them, in the order of the rows. If each row has its own corner, X
+        itself, with a warning.
 
     Examples
     --------

@@ -42,8 +42,8 @@ class StochasticMeanShift(RandomChainClusterer):
         divided by the median of this distance.
     local_factor : LocalFactor, optional
         A function of the point that moves and of the density there, whose value multiplies the bandwidth of the update,
-        and its bounds. It is called at every update, so fits take much longer. Not on a GPU, and a model with it cannot
-        be saved. See docs/adding-a-bandwidth-policy.md.
+        and its bounds. It is called at every update, so fits take much longer. It does not run on a GPU, and a model
+        with it cannot be saved. See docs/adding-a-bandwidth-policy.md.
     tol : float, default=1e-6
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
@@ -53,13 +53,12 @@ class StochasticMeanShift(RandomChainClusterer):
         Maximum number of updates of single points, checked after each sweep of about n updates. If None,
         max(10^7, 200 n).
     max_time : float, optional
-        Maximum time of a run in seconds. A sweep that is cut short does not count.
+        Maximum time of a run in seconds. An incomplete sweep is dropped.
     n_chains : "auto" or int, default="auto"
         Number of independent chains; "auto" is 1. With several chains, `labels_` is their consensus: points are
         in the same cluster if they are together in more than half of the chains, see docs/consensus.md.
         `max_updates` and `max_time` apply to each chain. The first chain is the one that ``n_chains=1`` runs.
-        If the fit is interrupted, the consensus is that of the chains that had ended, or of all that had begun
-        if none had ended.
+        After an interruption, the consensus uses the chains that had ended, or all that had started if none had ended.
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.

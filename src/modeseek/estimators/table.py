@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # a row with a lower confidence is doubtful
 DOUBTFUL = 0.75
+# smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
+MIN_EFFECT = 0.25
 
 
 @storable()

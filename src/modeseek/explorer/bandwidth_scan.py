@@ -77,7 +77,7 @@ class BandwidthScan:
             if end is not None:
                 check_number(name, end)
         if low is not None and high is not None and low >= high:
-            raise ValueError(f"from must be below to; got {low:g} and {high:g}: swap them.")
+            raise ValueError(f"'from' must be below 'to'; got {low:g} and {high:g}: swap them.")
         self.data, self.settings, self.groups = data, settings, groups
         self.rows: list[ScanRow] = []
         self.grid: Array = np.empty(0)

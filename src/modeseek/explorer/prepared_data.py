@@ -57,7 +57,7 @@ class PreparedData:
     ) -> PreparedData:
         """Select and scale columns."""
         if not columns:
-            raise DataError("columns: no column is selected: select at least one.")
+            raise DataError("no column is selected: select at least one.")
         preparer = TablePreparer(columns=list(columns), scale="standard" if standardize else "none")
         complete, raw, X = preparer.fit_table(dataset.table)
         shown = np.arange(len(X))

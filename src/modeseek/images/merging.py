@@ -31,7 +31,7 @@ class RegionTree(NamedTuple):
         return self._groups(self.heights <= threshold)
 
     def cut_into(self, n_groups: int) -> IntArray:
-        """Return the group of each region, with `n_groups` groups if the tree has a cut with as many."""
+        """Return the group of each region after the lowest merges, as many as leave `n_groups` groups."""
         lowest = np.argsort(self.heights, kind="stable")[: max(self.n_regions - n_groups, 0)]
         return self._groups(np.isin(np.arange(len(self.heights)), lowest))
 

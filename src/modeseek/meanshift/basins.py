@@ -1,4 +1,4 @@
-"""Labels of new rows of mean shift: the mode that a row climbs to, or the nearest one."""
+"""Labels of new rows for mean shift: the cluster of the mode that a row climbs to, or of the nearest point."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from modeseek.meanshift.kernels.profiles import Profile
 
 @dataclass(frozen=True)
 class BasinConfig:
-    """Which new rows climb.
+    """Conditions under which new rows climb.
 
     Attributes
     ----------
     n_neighbors : int
-        A row whose nearest training points, this many, belong to one mode does not climb.
+        A row does not climb if this number of nearest training points belong to one mode.
     same_point : float
-        Nor does a row that is closer to a training point than this share of the bandwidth.
+        A row does not climb if it is closer to a training point than this share of the bandwidth.
     """
 
     n_neighbors: int = 10
@@ -40,7 +40,7 @@ def _check_basins(basins: Basins) -> None:
 @storable(_check_basins)
 @dataclass(frozen=True, eq=False)
 class Basins:
-    """The modes of a fitted density, and how new rows find theirs.
+    """The modes of a fitted density, with the arrays that assign new rows to them.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Basins:
     modes: IntArray
 
     def find(self, points: Points, rows: Array, near: IntArray, n_jobs: int | None, config: BasinConfig) -> IntArray:
-        """Return for each row the nearest training point of its mode; `near` is the nearest one of all."""
+        """Return for each row the nearest training point of its mode; `near` is the nearest one of any mode."""
         unsure = self._unsure(points, rows, near, n_jobs, config)
         found = near.copy()
         if not len(unsure):
@@ -80,7 +80,7 @@ class Basins:
         return found
 
     def _unsure(self, points: Points, rows: Array, near: IntArray, n_jobs: int | None, config: BasinConfig) -> IntArray:
-        """Return the rows whose mode is not that of the nearest point for certain."""
+        """Return the rows whose mode may differ from that of the nearest point."""
         if not self.max_steps:
             return np.arange(len(rows))
         with np.errstate(over="ignore"):
@@ -92,7 +92,7 @@ class Basins:
         return between[(around != self.modes[near[between], None]).any(axis=1)]
 
     def _climb(self, points: Points, rows: Array, n_jobs: int | None) -> Array:
-        """Return where rows arrive. Each climbs alone, so that other rows have no effect."""
+        """Return the final positions of rows. Each climbs alone, so that other rows have no effect."""
         if not self.max_steps:
             return rows
         engine = choose("auto", self.profile, points.values, self.h)

@@ -73,13 +73,13 @@ def certifies(
 def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
     """Return whether the partition of a state at tau is certified.
 
-    In a certified state no distance is between tau and h_upper. A few points are checked for that first, which is a
-    quick rejection while points still move.
+    In a certified state no distance is between tau and h_upper. A few points are checked for this first, which rejects
+    most states quickly while points still move.
     """
     x = points.astype(np.float64)
     witnesses = x[witnesses_of(len(x))]
     for some in (x[::STRIDE], x):
-        # in one block if that needs little memory, which matters for small data
+        # in one block if this needs little memory, which is faster for small data
         at_once = max(1, DISTANCES // len(some))
         for start in range(0, len(witnesses), at_once):
             distances = cdist(witnesses[start : start + at_once], some)

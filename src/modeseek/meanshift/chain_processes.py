@@ -1,4 +1,4 @@
-"""Chains in other processes, on this machine or on Dask workers, and how many threads are of use instead."""
+"""Chains in other processes, on this machine or on Dask workers; and the number of threads that chains can use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class ParallelConfig:
     Attributes
     ----------
     points_per_thread : int
-        Points times the root of their dimension for each further thread. Then the compiled part of a sweep, which runs
-        in parallel, takes about as long as the Python part, which does not.
+        Points times the square root of their dimension for each further thread. With as many, the compiled part of a
+        sweep, which runs in parallel, takes about as long as the Python part, which does not.
     min_threads : int
         Number of threads that are never slower than one.
     processes_from : int
         At least this many chains run in processes, which start within seconds, if threads cannot use all cores.
     tasks_per_process : int
-        Number of groups of chains for each process: many enough that all end at about the same time.
+        Number of groups of chains for each process: large enough that all processes end at about the same time.
     """
 
     points_per_thread: int = 1000

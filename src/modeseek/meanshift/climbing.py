@@ -1,4 +1,4 @@
-"""Mean shift from seeds to clusters: where the climbers start, and which points belong to the modes that they reach."""
+"""Mean shift from seeds to clusters: start positions of climbers, and the points of each mode that they reach."""
 
 from typing import NamedTuple
 
@@ -30,13 +30,13 @@ class Seeds(NamedTuple):
 
 
 class ModePartition(NamedTuple):
-    """A partition by modes, and what leads to them.
+    """A partition by modes, and the positions that lead to each mode.
 
     Attributes
     ----------
     partition : Partition
     ends : (m, d) array
-        Where climbers ended, without repetition; the modes, if points belong to the nearest one.
+        Final positions of climbers, without repetition; the modes, if points belong to the nearest mode.
     end_modes : (m,) integer array
         Mode of each end.
     """

@@ -64,7 +64,7 @@ def components(points: Array, tau: float, config: ComponentConfig | None = None)
         return _from_grid(x, tau)
     sample = x[np.linspace(0, len(x) - 1, min(len(x), config.sample)).astype(np.intp)]
     if float(np.mean(cdist(sample, x) < tau)) * len(x) ** 2 <= config.close_pairs:
-        with suppress(NotEnoughMemory):  # the sample may miss a cluster
+        with suppress(NotEnoughMemory):  # the sample may contain no point of a cluster
             pairs, distances = pairs_within(x, tau)
             return _joined(pairs[distances < tau], len(x))
     return _grown(x, tau, config.edge)
@@ -88,7 +88,7 @@ def _from_all_distances(x: Array, tau: float) -> IntArray:
 
 
 def _grown(x: Array, tau: float, edge_size: int) -> IntArray:
-    """Grow each component from its first point: fast if components are few and compact, and in little memory."""
+    """Grow each component from its first point, in little memory; fast if components are few and compact."""
     labels, left, number = np.empty(len(x), dtype=np.intp), np.arange(len(x)), 0
     while len(left):
         distance = cdist(x[left[:1]], x[left])[0]

@@ -24,7 +24,7 @@ from modeseek.metrics import best_jaccard, rand_agreement
 # a partition of some of the points: their indices and their clusters
 Vote: TypeAlias = tuple[IntArray, IntArray]
 
-# default number of fragments whose co-association matrix is stored (32 MB)
+# largest number of fragments by default (a co-association matrix of 32 MB)
 MAX_FRAGMENTS = 2000
 # groups merge above a mean co-association of one half, with a margin for rounding
 MERGE_ABOVE = 0.5 + 1e-9
@@ -260,9 +260,9 @@ def _average_linkage(close: Array, weights: Array) -> IntArray:
             path = path or [start]
             best = int(close[tip].argmax())
             if close[tip, best] <= MERGE_ABOVE:
-                close[:, tip], done[tip] = -1.0, True  # other groups cannot get closer to it
+                close[:, tip], done[tip] = -1.0, True  # other groups cannot become closer to it
                 path.pop()
-            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # ties go back, or the chain would cycle
+            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # with ties too, or the chain would cycle
                 kept, gone = sorted((path.pop(), path.pop()))
                 _merge(close, mass, kept, gone)
                 into[gone] = kept

@@ -28,7 +28,7 @@ from modeseek.meanshift.chains.trace import Record, Trace, rebuild_trace
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
-# seconds between two wake-ups of the main thread, which may miss a signal that comes just before it waits
+# the main thread wakes up at this interval, because a signal just before it starts to wait is not noticed
 WAKE_UP = 0.2
 
 

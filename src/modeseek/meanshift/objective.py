@@ -35,8 +35,8 @@ Weights: TypeAlias = ArrayLike | None
 def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile: ProfileLike) -> Array:
     """Return m_h(x) = S_h(x) - x for one query, without validation; the reference engine uses this sum.
 
-    It is a sum of differences x_j - x, which keeps its digits when all differences are small and leaves coincident
-    points exactly where they are. A query without any point within h does not move.
+    It is a sum of differences x_j - x, which is accurate if all differences are small, and zero for coincident points.
+    A query without any point within h does not move.
 
     Parameters
     ----------

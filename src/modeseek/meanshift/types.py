@@ -200,7 +200,7 @@ class ProfileLike(Protocol):
 
 @runtime_checkable
 class BandwidthPolicy(Protocol):
-    """The law of the bandwidths.
+    """The distribution of the bandwidths.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def cluster_in_chunks(job: PipelineJob) -> PipelineResult:
         # a file that is being written may look damaged
         for reader in run.chunks.readers:
             reader.file.check_unchanged(reader.stamp)
-        # damaged data must be corrected, and a corrected file cannot be resumed
+        # no state is kept for damaged data: the corrected file would be a different one
         if run.step in (STATISTICS, SKETCH):
             run.store.remove()
         raise
@@ -81,7 +81,7 @@ class _ChunkedRun:
         if rows is not None:
             first.check_free(job.outputs.label_column)
             self.spec = check_writable(first, rows, unique_names(first.columns))
-        # whether the writer must know the cells of all columns before its first row
+        # whether the writer needs facts about the cells of all columns before its first row
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
         self.store = ResumeStore(job, self.chunks)
 
@@ -133,7 +133,7 @@ class _ChunkedRun:
         step: Callable[[ResumeState, Chunk], ResumeState],
         columns: Sequence[str] | None,
     ) -> ResumeState:
-        """Apply `step` to the chunks that are left, report progress, and save the state now and then."""
+        """Apply `step` to the remaining chunks, report progress, and save the state at intervals."""
         total, self.step = self.chunks.size, state.step
         try:
             for chunk in self.chunks.read(state.place, columns):
@@ -156,7 +156,7 @@ class _ChunkedRun:
         raise PipelineInterrupted(None, where, resumable=self.store.path is not None)
 
     def _count(self, state: ResumeState, table: Table) -> ResumeState:
-        """Count the rows, and collect what the writer must know before its first row."""
+        """Count the rows, and collect the facts about columns that the writer needs before its first row."""
         contents = state.contents
         if self.needs_contents:
             found = table.contents()

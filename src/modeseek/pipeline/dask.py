@@ -173,7 +173,8 @@ class _DaskRows:
 def _open_rows(job: PipelineJob) -> _DaskRows:
     from dask import delayed
 
-    # not Dask's own readers: they convert integers with gaps to floats, and take [ and * in a name for a pattern
+    # not Dask's own readers: they convert integers with missing values to floats, and treat [ and * in a name as a
+    # pattern
     sources: list[tuple[Reader | str, tuple[int, int]]] = []
     for file in job.files:
         if is_remote(file):
@@ -260,7 +261,7 @@ def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: d
             if stamp != stamps[file]:
                 raise SourceChangedError(f"'{file}'")
         if draft is not None and folder is not None:
-            # of workers that died, or whose results came too late
+            # parts of workers that died, or whose results came too late
             for left in draft.glob("*.draft"):
                 left.unlink(missing_ok=True)
             draft.rename(folder)

@@ -1,4 +1,4 @@
-"""What stops the pipeline. Every error has fields, so that a program can word its own message."""
+"""Errors of the pipeline. Every error has fields from which a program can make its own message."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class PipelineInterrupted(KeyboardInterrupt):
     result : PipelineResult or None
         The result so far, which was written to the outputs; None if there was none.
     where : str
-        What was being done, as a clause; "" during an ordinary fit.
+        The step that was interrupted, as a clause; "" during an ordinary fit.
     resumable : bool
         Whether the same call resumes from this point.
     """

@@ -178,7 +178,8 @@ class PipelineConfig:
     followed_values : int
         A note names columns with at most this many values that the clusters follow.
     followed_share : float
-        Clusters follow a column if they determine the value of this share of the rows without its most frequent value.
+        Clusters follow a column if they determine its value for this share of the rows, where rows with the most
+        frequent value are not counted.
 
     Examples
     --------
@@ -248,7 +249,7 @@ class PipelineJob:
             self.tell(self.notes[-1])
 
     def tell(self, note: Note | str) -> None:
-        """Pass a note to `notify` only: one on this call, which says nothing about the result."""
+        """Pass a note to `notify` only, because it concerns this call and not the result."""
         if self.notify is not None:
             self.notify(Note(note) if isinstance(note, str) else note)
 

@@ -23,7 +23,7 @@ from modeseek.pipeline.result import PipelineResult, pipeline_record
 from modeseek.prepare.plan import listed
 from modeseek.prepare.preparation import Prepared
 
-# columns of the file that were not clustered: number shown with each row of the report, and number named
+# columns that were not clustered: largest number shown with each row of the report, and largest number listed
 MAX_EXTRA_COLUMNS = 8
 MAX_NAMED_COLUMNS = 40
 SCALINGS = {

@@ -20,7 +20,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
     notes = []
     if fit.settings.rounded:
         names = [preparer.preparation_.names[column] for column in fit.settings.rounded]
-        notes.append(Note(f"visibly rounded: {listed(names)}; values count as intervals of one rounding step"))
+        notes.append(Note(f"visibly rounded: {listed(names)}; values are treated as intervals of one rounding step"))
     followed = _followed(fit, preparer, config)
     if followed:
         columns = "column" if len(followed) == 1 else "columns"
@@ -31,7 +31,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
 
 
 def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
-    """Return the features whose standard deviation comes from a few extreme values; [] if they are not scaled by it."""
+    """Return the features with a standard deviation that is due to a few extreme values; [] unless it scales them."""
     points = fit.index.points
     if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
         return []
@@ -71,7 +71,7 @@ def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
 
 
 def _known_share(labels: IntArray, values: IntArray, weights: Array) -> float:
-    """Return the share of the rows without the most frequent value whose value the cluster determines."""
+    """Among the rows without the most frequent value, return the share whose value follows from the cluster."""
     counts = np.zeros((labels.max() + 1, values.max() + 1))
     np.add.at(counts, (labels, values), weights)
     by_chance = counts.sum(axis=0).max()

@@ -46,7 +46,7 @@ class ResumeState:
     rows : int
         Number of rows, counted by the first pass.
     contents : tuple of Content
-        What the columns hold so far, if the output format needs it.
+        Facts about the columns so far, if the output format needs them.
     digest : str
         Checksum of the numbers that the current pass has read.
     first_digest : str
@@ -88,7 +88,7 @@ class ResumeState:
 
 @storable()
 class SavedRun(NamedTuple):
-    """What the folder holds: everything that the output depends on, and the progress."""
+    """The content of the folder: everything that the output depends on, and the progress."""
 
     identity: dict[str, Any]
     state: ResumeState

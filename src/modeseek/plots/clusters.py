@@ -134,6 +134,7 @@ def plot_clusters(
     notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
     notes += [f"triangles: {counted(n_outside, 'point')} far outside"] if n_outside else []
     notes += ["faint: low confidence"] if confidence is not None else []
+    notes += [f"{'dashed lines' if view.points.shape[1] == 1 else 'crosses'}: centres"] if len(view.centers) else []
     y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)

@@ -22,7 +22,7 @@ from modeseek.plots.style import add_colorbar, new_axes, style_axes
 MAX_ROWS = 1000
 # at least one row of each cluster is drawn, so this limits the number of clusters
 MAX_CLUSTERS = 4000
-# smallest share of the side at which a cluster is named
+# clusters that take a smaller share of the side of the matrix have no name beside it
 MIN_NAMED = 0.03
 STRIP_WIDTH = 0.025
 

@@ -29,7 +29,7 @@ LINE_HEIGHT = 0.035
 
 
 class _Comparison(NamedTuple):
-    """Clusters of two partitions, those of the second next to their partners in the first.
+    """Clusters of two partitions. Those of the second are in the order of the clusters of the first that they match.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class _Comparison(NamedTuple):
     counts : (a, b) integer array
         Number of points in each pair of clusters.
     matched : (a, b) boolean array
-        Whether two clusters are partners.
+        Whether two clusters are matched.
     """
 
     names: tuple[list[str], list[str]]

@@ -1,4 +1,4 @@
-"""The parameters of `TablePreparer` as a value, and the limits by which columns of a table are judged."""
+"""The parameters of `TablePreparer` as a value, and the limits that decide which columns are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PrepareConfig:
     max_levels : int
         A text column with more distinct values is not one-hot encoded.
     min_counted_rows : int
-        A shorter column may count up by chance, so it is not taken for an identifier.
+        A shorter column may increase by one in each row by chance, so it is not treated as an identifier.
     counted_share : float
         A column of integers is an identifier that restarts if this share of the cells are one more than the cell
         before. Hours, days and minutes of long series have a smaller share.

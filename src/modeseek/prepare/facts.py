@@ -1,4 +1,4 @@
-"""What the cells of a column are: counted chunk by chunk, so that files of any size can be judged."""
+"""Facts about the cells of a column, collected chunk by chunk, so that files may have any size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DATE = (
 
 @storable()
 class ColumnFacts(NamedTuple):
-    """What is known of a column.
+    """Facts about a column.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class ColumnFacts(NamedTuple):
 
 
 def _hash_sum(integers: IntArray) -> int:
-    """Return the sum of hashes of integers, which depends on no order."""
+    """Return the sum of hashes of integers, which does not depend on their order."""
     return int(hashes(integers).sum())
 
 

@@ -15,9 +15,9 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
 
-# reasons to leave out columns that can be encoded if they have few different values
+# reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
-# names that a note lists before it says how many others there are
+# largest number of names that a note lists; it states how many others there are
 MAX_NAMES = 12
 
 
@@ -73,7 +73,7 @@ class MatrixColumn(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What becomes of the columns.
+    """The columns that become features, and the notes on all columns.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     features: list[MatrixColumn] = []
     for name, each in facts.items():
         if options.encode == "onehot" and name in encodable:
-            # of two levels, one says everything
+            # one of two levels determines the other
             levels = each.levels if len(each.levels) > 2 else each.levels[1:]
             features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
@@ -175,11 +175,11 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
     if facts.padded:
         return "codes with leading zeros"
     if facts.step and facts.rows >= config.min_counted_rows and len(table.columns) > 1:
-        return "numbers the rows" if facts.step == 1 else "equal steps from row to row"
+        return "row numbers" if facts.step == 1 else "equal steps from row to row"
     if facts.rows >= config.min_counted_rows and len(table.columns) > 1 and facts.fills_range:
-        return "numbers the rows in another order"
+        return "row numbers in another order"
     if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
-        return "numbers the rows, with restarts"
+        return "row numbers that restart"
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -231,7 +231,7 @@ def _notes(
         text = f"left out: {_grouped(left_out)}"
         usable = [name for name in encodable if left_out.get(name)]
         if usable:
-            notes.append(Note(f"{text}; one-hot encoding uses {listed(usable)}", "encode", "onehot"))
+            notes.append(Note(f"{text}; one-hot encoding can use {listed(usable)}", "encode", "onehot"))
         else:
             notes.append(Note(text))
     worded = {name: facts[name].words for name in left_out if facts[name].words}

@@ -48,7 +48,7 @@ def _check(preparation: Preparation) -> None:
 
 @storable(_check)
 class Preparation(NamedTuple):
-    """How rows of a table become rows of a matrix.
+    """Converts rows of a table to rows of a matrix.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Preparation(NamedTuple):
 
 @storable()
 class Statistics(NamedTuple):
-    """What a preparation is fitted on.
+    """Statistics of the rows on which a preparation is fitted.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
 
 
 def table_facts(table: Table, names: tuple[str, ...], config: PrepareConfig) -> dict[str, ColumnFacts]:
-    """Return what columns of a table hold."""
+    """Return the facts about the columns of a table."""
     at = {name: j for j, name in enumerate(unique_names(table.columns))}
     return {name: column_facts(table.data.column(at[name]), config) for name in names}
 
@@ -246,7 +246,7 @@ def _value_notes(options: PrepareOptions, features: tuple[MatrixColumn, ...], ro
 
 
 def _code_notes(names: list[str], rows: Array) -> list[Note]:
-    """Return a note on columns where -999 or a like number lies far outside the other values, more than once."""
+    """Return a note on columns in which -999 or a similar number lies far outside the other values, more than once."""
     found: dict[str, str] = {}
     for name, column in zip(names, rows.T, strict=True):
         values, counts = np.unique(column, return_counts=True)
@@ -261,12 +261,13 @@ def _code_notes(names: list[str], rows: Array) -> list[Note]:
 
 
 def _map_notes(names: list[str], rows: Array) -> list[Note]:
-    """Return a note on columns of longitude and latitude, which count as coordinates of a plane."""
+    """Return a note on columns of longitude and latitude, which are treated as coordinates of a plane."""
     found = map_axes(names)
     if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
         return []
     longitude, latitude = found
-    text = f"{names[latitude]} and {names[longitude]} count as coordinates of a plane; for distances on the globe, use"
+    both = f"{names[latitude]} and {names[longitude]}"
+    text = f"{both} are treated as coordinates of a plane; for distances on the globe, use"
     if (latitude, longitude) == (0, 1) and len(names) == 2:
         return [Note(f"{text} the metric haversine", "metric", "haversine")]
     chosen = f"{names[latitude]},{names[longitude]}"
@@ -286,5 +287,5 @@ def _scale_notes(
     largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"
-        notes.append(Note(f"{text}, so that it alone decides the clusters; scale the features", "scale", "standard"))
+        notes.append(Note(f"{text}, so that it alone determines the clusters; scale the features", "scale", "standard"))
     return notes

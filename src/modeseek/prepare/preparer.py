@@ -1,4 +1,4 @@
-"""`TablePreparer`: a table in, a matrix out."""
+"""`TablePreparer`: converts a table to a matrix."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from modeseek.prepare.preparation import Preparation, Prepared, Statistics, tabl
 class TablePreparer(TransformerMixin, BaseEstimator):
     r"""Turn a table into a matrix that estimators accept, as the command `modeseek cluster` does.
 
-    Columns that cannot be clustered are left out: text, dates, identifiers (integers that number the rows, and texts
-    that are all different), constant columns, and columns with more than half of their values missing. Booleans become
-    0 and 1. Text such as "$1,250" or "12 %" is read as a number if all cells of a column have this form. Rows with
-    missing values are removed, and features are scaled. The notes say what was done.
+    Columns that cannot be clustered are left out: text, dates, identifiers (row numbers, and texts that are all
+    different), constant columns, and columns with more than half of their values missing. Booleans become 0 and 1. Text
+    such as "$1,250" or "12 %" is read as a number if all cells of a column have this form. Rows with missing values are
+    removed, and features are scaled. The notes say what was done.
 
     Parameters
     ----------
     columns : sequence of str, optional
         The columns to use. The default is all columns that can be clustered. Columns that are named here are used
-        even if they are constant, number the rows or have few different values; text is an error unless it is encoded.
+        even if they are constant, are row numbers or have few different values; text is an error unless it is encoded.
     ignore : sequence of str, default=()
         Columns to leave out.
     encode : {"drop", "onehot"}, default="drop"
@@ -75,7 +75,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     >>> preparer.kept_columns_
     ('mass', 'grown')
     >>> print(*preparer.notes_, sep="\n")
-    left out: name (text); one-hot encoding uses name
+    left out: name (text); one-hot encoding can use name
     missing values in 1 of 3 rows (mass 1), which get no cluster; medians can replace the values
     """
 
@@ -170,7 +170,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return options.check()
 
     def facts(self, table: Table) -> dict[str, ColumnFacts]:
-        """Return what the columns of a table hold."""
+        """Return the facts about the columns of a table."""
         options = self.options()
         return table_facts(table, candidates(table, options), options.config)
 

@@ -7,11 +7,10 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
+from modeseek.estimators.table import MIN_EFFECT
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-# smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
-MIN_EFFECT = 0.25
-# a column with more distinct values is not counted by value
+# columns with more distinct values are not summarised by the frequency of each value
 MAX_CATEGORIES = 20
 
 
@@ -104,7 +103,7 @@ def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None
 
 
 def categorical_columns(data: ReportData) -> list[ExtraColumn]:
-    """Return the extra columns with few enough distinct values to count them."""
+    """Return the extra columns with at most `MAX_CATEGORIES` distinct values."""
     most = min(MAX_CATEGORIES, data.table.n_rows - 1)
     return [column for column in data.extra if 1 < len(set(column.cells)) <= most]
 

@@ -20,7 +20,7 @@ from modeseek.report.blocks import CellLines, Heading, HtmlBlock, Page, TableBlo
 from modeseek.report.images import embed_image
 from modeseek.report.markdown_text import to_plain
 
-# cells up to this length stay on one line, and longer ones than the second get a minimum width, on narrow screens too
+# cells up to the first length stay on one line; cells above the second get a minimum width
 SHORT_CELL = 16
 LONG_CELL = 36
 NOT_MEASURED = {"", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "n/a", "inf", "-inf", "∞"}

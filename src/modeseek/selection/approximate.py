@@ -1,7 +1,6 @@
 """Approximate nearest neighbours in many dimensions: trees of random projections, then neighbours of neighbours.
 
-The result does not depend on the number of threads, and no other package is needed: pynndescent finds other neighbours
-with more threads, and labels should not depend on whether it is installed.
+The result does not depend on the number of threads. That of pynndescent does, so it is not used.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def closest_members(x, groups, members, known, near, squares, first, last):  # t
 
 @cached
 def both_ways(near, width):  # type: ignore[no-untyped-def]
-    """Return the first `width` neighbours of each point and up to as many points that it is a neighbour of."""
+    """Return the first `width` neighbours of each point and up to as many points that have it as a neighbour."""
     n = len(near)
     out = np.full((n, 2 * width), -1, dtype=np.int32)
     count = np.zeros(n, dtype=np.int32)

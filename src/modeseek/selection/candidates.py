@@ -79,7 +79,7 @@ class Selection:
     message : str
         One sentence on what was selected and why.
     interruption : str
-        What Ctrl-C cut short; empty if nothing.
+        The step that Ctrl-C ended early; empty if there is none.
     has_confidence : bool
         Whether there were enough subsamples for `memberships` and `cluster_stability`.
     mode_setting : tuple of float or None
@@ -108,7 +108,7 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
     from sklearn.cluster import AgglomerativeClustering  # slow to import, and seldom needed
 
     k, labels = selection.n_clusters, selection.labels
-    check_memory(12.0 * k * k, f"merging {k:,} clusters", "Ask for a number of clusters nearer to that.")
+    check_memory(12.0 * k * k, f"merging {k:,} clusters", "Choose a number of clusters nearer to that.")
     sums = np.zeros((k, points.shape[1]))
     np.add.at(sums, labels, points)
     into = AgglomerativeClustering(n_clusters, linkage="average").fit_predict(sums / np.bincount(labels)[:, None])

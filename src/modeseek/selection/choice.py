@@ -1,7 +1,7 @@
 """The choice among candidates: a small neural network, trained on synthetic sets, that scores each candidate.
 
-The arrays of the network are in `choice.npz`, written by `benchmarks/train_selection.py`; docs/model-card.md says what
-it was trained on. Evaluation needs NumPy only.
+The arrays of the network are in `choice.npz`, written by `benchmarks/train_selection.py`; docs/model-card.md describes
+the training. Evaluation needs NumPy only.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from scipy.special import softmax
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.features import FEATURES
 
-# expected agreements closer than this are equal: the earlier candidate wins, whatever the last bits of the sums are
+# expected agreements closer than this count as equal, so that rounding does not decide; the earlier candidate is chosen
 TIE = 1e-9
-# a single cluster is never certain, so that the other candidates keep their order
+# bounds on the probability of the single cluster, so that the other candidates never all have probability 0
 CERTAIN = (1e-6, 1.0 - 1e-6)
 # the bonus of the single cluster changes between these numbers of points
 BONUS_POINTS = (60, 100, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
-# what speaks for a candidate, by the start of the names of its features
+# the reason that each group of features gives for a candidate; a group is listed by the first parts of its names
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
     "the density is lower between clusters": ("dip", "mid", "edge"),
@@ -39,7 +39,7 @@ REASONS = {
 }
 # points on the line between two candidates at which gradients are evaluated
 PATH_POINTS = 16
-# other candidates count in proportion to this power of their agreement
+# power of the agreement that is the weight of another candidate in the context
 CONTEXT_POWER = 4
 
 
@@ -64,12 +64,12 @@ class Choice:
         first layer; first layer, context and offset of the second; second layer and offset of the score.
     sharpness : (2,) array
         Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
-        clusters. With these, the expected agreement of chosen candidates is about right on average.
+        clusters. With these, expected and actual agreement of the chosen candidates are about equal on average.
     single_bonus : (4,) array
         Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
-        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. With some
-        hundred points a positive one keeps data without clusters whole. Unit vectors always have the last bonus,
-        because their clusters can be told from a single one with fewer points.
+        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. With a few
+        hundred points, a positive bonus prevents that data without clusters are divided. Unit vectors always have the
+        last bonus, because fewer points are enough to distinguish their clusters from a single one.
     """
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ class Choice:
         return probabilities(self.scores(features, agreement), self.sharpness)
 
     def reasons(self, features: Array, agreement: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
-        """Return what decides for one candidate against another, the strongest reason first.
+        """Return the reasons for one candidate over another, the strongest first.
 
         The difference of the scores is divided among the features by integrated gradients: the mean gradient on the
         line between the inputs of the two candidates, times the difference of the inputs. The part that is due to

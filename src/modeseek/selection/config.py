@@ -52,7 +52,7 @@ class ApproximateConfig:
     min_points : int
         With `engine="auto"`, the search is approximate from this number of points on.
     max_tree_dimensions : int
-        It is exact, by a k-d tree, up to this number of dimensions.
+        Up to this number of dimensions, the search is exact and uses a k-d tree.
     n_trees : int
         Trees of random projections.
     leaf_size : int
@@ -60,7 +60,7 @@ class ApproximateConfig:
     n_rounds : int
         Rounds in which neighbours of neighbours are compared.
     n_expanded : int
-        Neighbours of each point that are used in a round, and as many points that it is a neighbour of.
+        Number of neighbours of each point that a round uses, and of points that have it as a neighbour.
     seed : int
         Seed of the random directions.
     task_rows : int
@@ -86,7 +86,7 @@ class ModesConfig:
     neighbor_counts : tuple of int
         Numbers of neighbours k from which densities are estimated.
     large_count : int
-        A larger k is used only from `points_per_large_count` points per neighbour.
+        A k above this is used only with at least `points_per_large_count` points per neighbour.
     points_per_large_count : int
     points_per_count : float
         Any k is used only above this many points per neighbour.
@@ -196,7 +196,7 @@ class MixtureConfig:
     points_per_parameter : int
         Least points of the sample for each parameter of a mixture.
     patience : int
-        The search ends after this many component numbers in a row without a better criterion.
+        The search over numbers of components ends after this many in a row without a better criterion.
     max_steps : int
         Upper bound on the steps of expectation maximization.
     tol : float
@@ -222,7 +222,7 @@ class MeanShiftConfig:
     n_bandwidths : int
         Number of bandwidths; each is the median distance to a neighbour.
     least_share, largest_share : float
-        That neighbour, for the smallest and for the largest bandwidth, as a share of the points.
+        Number of that neighbour for the smallest and for the largest bandwidth, as a share of the points.
     max_sweeps : int
         Upper bound on the sweeps of a chain.
     max_features : int
@@ -298,15 +298,15 @@ class PoolConfig:
         From this number of points on, candidates are also compared on points of small clusters, so that one with a rare
         cluster is not merged with one without it.
     rare_points : int
-        Number of these points.
+        Number of points of small clusters that are compared.
     rare_share : float
         Clusters with a smaller share of the points are small.
     rare_size : int
-        Smaller clusters are ignored there.
+        Clusters with fewer points are ignored in this comparison.
     rare_agreement : float
-        Candidates are merged only if their adjusted Rand index on these points is at least this large.
+        Candidates are merged only if their adjusted Rand index on the points of small clusters is at least this large.
     max_clusters_per_point : float
-        Candidates of more clusters are dropped.
+        Candidates with a larger number of clusters per point are dropped.
     max_share : float
         Candidates are dropped if one cluster has this share of the weight.
     """
@@ -324,7 +324,7 @@ class PoolConfig:
 
 @dataclass(frozen=True)
 class SubsamplesConfig:
-    """Settings of random subsamples on which proposers propose again.
+    """Settings of random subsamples to which proposers are applied again.
 
     Attributes
     ----------
@@ -348,12 +348,12 @@ class SubsamplesConfig:
 
 @dataclass(frozen=True)
 class ReproducibilityConfig(SubsamplesConfig):
-    """Settings of the subsamples on which candidates have to be found again.
+    """Settings of the subsamples that measure the reproducibility of candidates.
 
     Attributes
     ----------
     proposers : tuple of str
-        The proposers that propose again.
+        The proposers that are applied to the subsamples.
     """
 
     proposers: tuple[str, ...] = ("modes", "communities", "spanning_tree", "centers", "mixture")
@@ -446,7 +446,7 @@ class SelectionConfig:
     base_points : int
         Subsamples are drawn from a random sample of this size, or from all points if there are fewer.
     knowledge_prior : float
-        With this number of known pairs of points, they have the same weight in the choice as the expected agreement.
+        Number of constraints (pairs of points) that have the same weight in the choice as the expected agreement.
     data, modes, communities, spanning_tree, centers, mixture, mean_shift, refinements, pool, reproducibility, features
         Settings of the parts.
     approximate : ApproximateConfig

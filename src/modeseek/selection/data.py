@@ -15,7 +15,7 @@ from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, Se
 
 @dataclass(frozen=True, eq=False)
 class SelectionData:
-    """Distinct points with all that is computed from them once.
+    """Distinct points, and the arrays that are computed from them once.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class SelectionData:
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether more than the neighbours is known; see `graph_data`."""
+        """Whether coordinates are known, and not only neighbours; see `graph_data`."""
         return self.points.shape[1] > 0
 
     @property
@@ -83,7 +83,7 @@ def prepare_data(
     points : Points
     engine : {"auto", "exact", "approximate", "cuda"}
         How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states;
-        "cuda" is exact, and computes on a GPU unless a k-d tree on the CPU serves.
+        "cuda" is exact and uses a GPU, except in few dimensions, where a k-d tree on the CPU is used.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.
@@ -202,7 +202,8 @@ def principal_components(values: Array, rounding: float, config: DataConfig) -> 
         _, spread, directions = randomized_svd(values - mean, most, random_state=0)
         least = config.least_spread * spread[0]
     else:
-        # of the smaller of the two product matrices; their eigenvalues are squares, so half of the digits are lost
+        # eigenvectors of the smaller of the two product matrices; its eigenvalues are squares of the singular values,
+        # so half of the digits are lost
         parts = (values[each] - mean for each in (blocks if d <= n else [slice(n)]))
         squares, vectors = np.linalg.eigh(sum(part.T @ part if d <= n else part @ part.T for part in parts))
         spread = np.sqrt(np.maximum(squares[::-1][:most], 0.0))

@@ -43,7 +43,7 @@ def graph_config(config: SelectionConfig = DEFAULT) -> SelectionConfig:
 
 
 def left_out(data: SelectionData, config: SelectionConfig) -> str:
-    """Return what is left out without coordinates, in words; empty if the data have coordinates."""
+    """Return a phrase that lists what is left out without coordinates; empty if the data have coordinates."""
     if data.has_coordinates:
         return ""
     names = ", ".join(name.replace("_", " ") for name in DEFAULT.proposers if name not in config.proposers)

@@ -45,7 +45,7 @@ DEFAULT = HierarchyConfig()
 
 
 class MergeGraph(NamedTuple):
-    """What parts are merged by.
+    """Edges and coordinates from which the similarity of parts is computed.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class MergeGraph(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """One merge of two parts: `gone` joins `into`, at a height that rises with the distance between them."""
+    """One merge of two parts: `gone` joins `into`. The height increases with the distance between them."""
 
     into: int
     gone: int
@@ -132,7 +132,7 @@ class Hierarchy:
         return _joined(self.counts[-1], self.merges[: self.counts[-1] - n_clusters])[self.parts]
 
     def persistence(self, n_clusters: int) -> float:
-        """Return by how much the next merge is higher than the last one: 0 if equally high, at most 1."""
+        """Return the relative increase in height from the last merge to the next: 0 for equal heights, at most 1."""
         last = self.counts[-1] - n_clusters
         if last in (0, len(self.merges)):
             return 0.0

@@ -16,7 +16,7 @@ from modeseek.selection.proposers.samples import draw
 from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as_directions, refine_as_mixtures
 from modeseek.selection.threads import run_each
 
-# where candidates come from: the proposers and the refinement that is no variant of a proposal
+# origins of candidates: the proposers, and the refinement by expectation maximization
 ORIGINS = (*PROPOSERS, REFINED_NAME)
 
 
@@ -29,7 +29,7 @@ class Pool:
     candidates : tuple of Proposal
         Without near-copies; their labels are numbered by first appearance.
     votes : (c, o) array
-        How many proposals of each origin each candidate stands for.
+        For each candidate, the number of proposals of each origin that were merged into it.
     agreement : (c, c) array
         Adjusted Rand index between candidates.
     entropy : (c, c) array
@@ -150,7 +150,7 @@ def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: I
     if len(rare):
         on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes)
         same &= on_rare >= config.rare_agreement
-    # of equal partitions the first one stands for all
+    # the first of several equal partitions represents all
     first = np.unique(which, return_index=True)[1]
     copies = np.bincount(which)
     together = np.zeros((len(table), votes.shape[1]))

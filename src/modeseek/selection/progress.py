@@ -1,4 +1,4 @@
-"""Progress of a selection, and what is kept of it after Ctrl-C."""
+"""Progress of a selection, and the partial results that are kept after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Result = TypeVar("Result")
 
 
 class SelectionProgress:
-    """Reports stages of a selection to a watcher, and records what Ctrl-C cut short.
+    """Reports stages of a selection to a watcher, and records which step Ctrl-C ended early.
 
     Attributes
     ----------
     interruption : str
-        What was cut short; empty if nothing.
+        The step that Ctrl-C ended early; empty if there is none.
     """
 
     def __init__(self, watch: Watcher | None = None):
@@ -28,7 +28,7 @@ class SelectionProgress:
             self._watch(Stage(name, done, total, unit))
 
     def collect(self, stage: str, unit: str, total: int, results: Iterator[Result]) -> list[Result]:
-        """Return results as far as they are computed before Ctrl-C, which is recorded; report each of them."""
+        """Return the results that are computed before Ctrl-C, report each of them, and record the interruption."""
         found: list[Result] = []
         try:
             self.report(stage, 0, total, unit)
@@ -40,7 +40,7 @@ class SelectionProgress:
         return found
 
     def finish(self, stage: str, unit: str, total: int, step: Callable[[], Result]) -> Result:
-        """Run a short step, again if Ctrl-C interrupts it; a second Ctrl-C is raised."""
+        """Run a short step, and repeat it if Ctrl-C interrupts it; a second Ctrl-C raises `KeyboardInterrupt`."""
         try:
             self.report(stage, 0, total, unit)
             return step()

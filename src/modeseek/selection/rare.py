@@ -1,4 +1,4 @@
-"""Rare clusters: too small to be seen in the sample on which candidates are compared, so all points are searched."""
+"""Rare clusters: too small for the sample on which candidates are compared, so all points are searched."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL, Prop
 from modeseek.selection.proposers.samples import draw
 from modeseek.selection.threads import run_each
 
-# name in the place of a proposer, of candidates refined by expectation maximization
+# name that candidates refined by expectation maximization have in place of that of a proposer
 REFINED_NAME = "refined"
 # products that are computed at a time
 BLOCK_SIZE = 1 << 22
 
 
 def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: RefinementsConfig) -> list[Proposal]:
-    """Return variants in which small clusters have joined the clusters around them, where there are any."""
+    """Return variants of candidates with small clusters, in which these are merged into the clusters around them."""
     from modeseek.selection.partition_loops import fill
 
     least = max(config.least_weight, config.least_share * data.total_weight)

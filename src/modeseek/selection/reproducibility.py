@@ -1,4 +1,4 @@
-"""Reproducibility: whether some proposer finds a candidate again on a random subsample."""
+"""Reproducibility: how well a candidate agrees with the best proposal on random subsamples."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def select_partition(
 ) -> Selection:
     """Select a partition of data.
 
-    Ctrl-C ends the selection early: candidates of the proposers so far are compared, and `interruption` says so. Before
-    the first proposer has finished, `KeyboardInterrupt` is raised.
+    Ctrl-C ends the selection early: the candidates of the finished proposers are compared, and `interruption` has the
+    reason. Before the first proposer has finished, `KeyboardInterrupt` is raised.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def select_partition(
         Number of threads; the result does not depend on it.
     config : SelectionConfig
     knowledge : Knowledge, optional
-        What is known about the clusters beside the data.
+        Constraints on pairs of points.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Knowledge(Protocol):
 
 @dataclass(eq=False)
 class Ranking:
-    """Candidates in the order of their expected agreement with the truth; the index `len(pool)` is the single cluster.
+    """Candidates in the order of their expected agreement with the truth; index `len(pool)` is the single cluster.
 
     The expected agreement of a candidate is its mean adjusted Rand index with all candidates, weighted by their
     probabilities.
@@ -134,7 +134,7 @@ class Ranking:
         return i == len(self.pool)
 
     def candidate(self, i: int) -> Candidate:
-        """Return a candidate with what is known about it."""
+        """Return a candidate with its stability and expected agreement."""
         each = self.pool.candidates[i]
         stable, expected = float(self.features[i, STABLE]), float(self.expected[i])
         return Candidate(in_words(each.proposer), each.setting, each.labels, int(self.counts[i]), stable, expected)
@@ -144,7 +144,7 @@ class Ranking:
         return [self.candidate(i) for i in chosen if not self.is_single(i)]
 
     def name(self, i: int) -> str:
-        """Return a candidate in words."""
+        """Return the description of a candidate for messages."""
         return "one cluster" if self.is_single(i) else str(self.candidate(i))
 
 
@@ -224,7 +224,7 @@ class Selector:
         return (found, halves) if self.bounds.contains(int(found.max()) + 1) else (labels, [])
 
     def _by_knowledge(self, ranking: Ranking, found: Sequence[int], knowledge: Knowledge) -> list[int]:
-        """Return candidates in the order of their expected agreement, averaged with that to which they are known."""
+        """Return candidates in the order of the mean of expected agreement and share of satisfied constraints."""
         one = np.zeros(len(self.data), dtype=np.int32)
         labels = [one if ranking.is_single(i) else ranking.pool.candidates[i].labels for i in found]
         known = np.array([knowledge.satisfied(each) for each in labels])
@@ -299,7 +299,7 @@ class Selector:
         )
 
     def _votes(self, chosen: Proposal) -> tuple[Vote, ...]:
-        """Return the partitions of random subsamples, as many as there are before Ctrl-C."""
+        """Return the partitions of random subsamples; after Ctrl-C, those that were computed before."""
         if self.progress.interruption:
             return ()
         count = self.config.votes.n_subsamples

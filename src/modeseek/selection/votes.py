@@ -1,4 +1,4 @@
-"""Votes: the selected partition as its proposer finds it again on random subsamples, for memberships and confidence."""
+"""Votes: partitions of random subsamples by the proposer of the selected one, for memberships and confidence."""
 
 from __future__ import annotations
 

@@ -243,8 +243,8 @@ class NumericFormat(Format):
             instead = "write .csv or .parquet."
             if content.is_respelled and (content & Content.TEXT or unique not in spec.features):
                 raise DataError(
-                    f"cannot write '{target}': the text of column '{name}' is not that of a number of {self.name} "
-                    f"(float64), which would change it, as 1.10 to 1.1; {instead}"
+                    f"cannot write '{target}': {self.name} holds numbers (float64), and they would change the text of "
+                    f"column '{name}', such as 1.10 to 1.1; {instead}"
                 )
             if content & Content.TEXT:
                 raise DataError(
@@ -259,9 +259,9 @@ class NumericFormat(Format):
 
 
 def check_arrow_types(types: Iterable[Any]) -> None:
-    """Raise a `ValueError` if Arrow fields, or fields in them, have names that are not text, or decimals of any scale.
+    """Raise a `ValueError` if an Arrow field, or a nested one, has an invalid name or decimals of too large a scale.
 
-    Arrow accepts such files, and fails when the values are converted.
+    Arrow opens such files, but fails when the values are converted.
     """
     import pyarrow as pa
 
@@ -330,6 +330,8 @@ def _conversion(suffix: str, compression: str) -> str:
         return f"Convert it once, in Python: pandas.read_{PANDAS[suffix]}(...).to_parquet('data.parquet')."
     if suffix in IMAGES:
         return "It is an image: modeseek.images.segment finds its regions."
+    if suffix == ".modeseek":
+        return "It is a saved model, not a table: modeseek.io.load reads it."
     if suffix in SOUNDS:
         return "It is a recording: modeseek.diarization.diarize takes embeddings of its windows, from a speaker model."
     return did_you_mean(suffix, FORMATS).strip()

@@ -32,7 +32,7 @@ HEAD_BYTES = 1 << 23
 ROWS_TOGETHER = 1 << 14
 # separator of cells in rows that were split at blanks, which include it
 SEPARATOR = "\x1f"
-# how a cell begins that spreadsheets take for a formula
+# first characters of cells that spreadsheets run as formulas
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -58,7 +58,7 @@ class DelimitedReader(Reader):
         self.columns, self.row_names = self._dialect.names, self._dialect.row_names
         lines = [bool(line.strip()) for line in text.splitlines()]
         if len(self.columns) == 1 and not all(lines[: len(lines) - lines[::-1].index(True)]):
-            self.notes += ("blank lines skipped: in a table with one column they are no rows",)
+            self.notes += ("blank lines skipped: in a table with one column they are not rows",)
         self.delimiter: str = self._dialect.delimiter
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
@@ -274,7 +274,7 @@ def _lines_of(rows: Sequence[tuple[Any, ...]], delimiter: str) -> str:
 
 
 def guarded(cell: Any) -> Any:
-    """Put an apostrophe in front of a text that spreadsheets would take for a formula.
+    """Put an apostrophe in front of a text that spreadsheets would run as a formula.
 
     Numbers, and texts that are numbers or stand for missing values, stay as they are.
 

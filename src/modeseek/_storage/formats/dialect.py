@@ -1,6 +1,6 @@
 """Detection of the delimiter and the header of a text file, from its beginning.
 
-Not by csv.Sniffer, which cannot split at runs of blanks, and fails for files with one column or with decimal commas.
+csv.Sniffer is not used: it cannot split at runs of blanks, and fails for files with one column or decimal commas.
 """
 
 import csv
@@ -89,7 +89,7 @@ def rows_of(text: str, delimiter: str, source: str = "", first: int = 1) -> Iter
 
 
 class QuoteError(DataError):
-    """A row with wrong quotes; `at_end` tells whether the text ends there, so that more text could close the quote."""
+    """A row with wrong quotes; `at_end` is true if the text ends there, so that more text could close the quote."""
 
     def __init__(self, source: str, line: int, reason: str, *, at_end: bool):
         self.at_end = at_end
@@ -131,7 +131,7 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
     try:
         rows.extend(islice(rows_of(text, delimiter, source), SAMPLE_ROWS + 1))
     except QuoteError:
-        # two rows tell enough, and the text may end within a row; a real fault is reported when the row is parsed
+        # two rows are enough, and the text may end within a row; a real fault is reported when the row is parsed
         if len(rows) < 2:
             raise
     if not rows:

@@ -36,7 +36,11 @@ class Spreadsheet(WholeFormat):
         others = [name for name in book.sheet_names if name != sheet]
         if others and not file.part and not any(is_number(str(cell)) for row in rows for cell in row):
             example = f"name another sheet, as {file.name[1:-1]}::{others[0]}"
-            raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. There are: {', '.join(others)}.")
+            listing = f"The other sheets: {', '.join(others)}"
+            raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. {listing}.")
+        if is_title(rows):
+            problem = f"the first row of sheet '{sheet}' has text in one cell only"
+            raise DataError(f"{file.name}: {problem}: remove the rows above the names of the columns.")
         header = (
             has_header([["" if cell is None else str(cell) for cell in row] for row in rows[:100]]) if rows else False
         )
@@ -52,6 +56,22 @@ class Spreadsheet(WholeFormat):
             packed = file.stamp()[0]
             check_unpacked(file.name, sum(member.file_size for member in archive.infolist()), packed)
             check_unpacked(file.name, sheet_bytes(archive), packed)
+
+
+def is_title(rows: list[list[Any]]) -> bool:
+    """Return whether the first row is a title above the names of the columns: one cell, above a row of texts.
+
+    Examples
+    --------
+    >>> is_title([["Birds of 2024", None], ["name", "mass"], ["Ada", 3750]])
+    True
+    >>> is_title([["name", None], ["Ada", 3750]])
+    False
+    """
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return False
+    filled = [cell for cell in rows[0] if cell is not None]
+    return len(filled) == 1 and all(isinstance(cell, str) and not is_number(cell) for cell in rows[1])
 
 
 def _cell(value: Any) -> Any:

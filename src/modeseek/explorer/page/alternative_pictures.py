@@ -60,7 +60,7 @@ class AlternativePictures(pn.custom.JSComponent):
 
 
 def draw_partition(positions: Array, labels: IntArray) -> str:
-    """Return a picture of points in the colours of their clusters as the address of a PNG; 255 is noise."""
+    """Return a picture of points in the colours of their clusters, as the data URL of a PNG. Label 255 is noise."""
     inside = labels != 255
     colors = [*palette(int(labels[inside].max(initial=0)) + 1), LIGHT.uncolored]
     low, high = positions.min(axis=0), positions.max(axis=0)

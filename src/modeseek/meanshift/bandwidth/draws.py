@@ -19,7 +19,7 @@ from modeseek._common.validation import check_choice, check_integer
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
 ORDERS = ("random", "reshuffled", "even")
-# words are generated ahead for short sweeps: for as many updates as were done, within these limits
+# for short sweeps, words are generated in advance, for as many updates as were done so far, within these limits
 MIN_AHEAD = 256
 MAX_AHEAD = 4096
 # rounding may take a draw out of its bounds by this share
@@ -64,7 +64,7 @@ class DrawPlan:
     weights : (n,) array
         A point is drawn with probability proportional to its weight, unless order is "even".
     policy : BandwidthPolicy
-        Law of the bandwidths.
+        Distribution of the bandwidths.
     seed, chain : int
         Key of the draws.
     order : {"random", "reshuffled", "even"}
@@ -133,7 +133,7 @@ class DrawPlan:
             sweeps = max(count, int(np.clip(first, MIN_AHEAD, MAX_AHEAD)) // self.steps)
             ahead = first, uniforms(self.seed, self.chain, first + 1, sweeps * self.steps, width=2)
             if sweeps > 1:
-                self.__dict__["_ahead"] = ahead  # stored as `cached_property` does, because the class is frozen
+                self.__dict__["_ahead"] = ahead  # as `cached_property` stores it, because the class is frozen
         low = first - ahead[0]
         return ahead[1][low : low + needed]
 

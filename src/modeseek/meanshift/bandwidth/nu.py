@@ -1,4 +1,4 @@
-"""The sequences nu_k, k = 1, 2, ..., that control how far a bandwidth policy can still move."""
+"""The sequences nu_k, k = 1, 2, ..., that bound how far a bandwidth policy moves at draw k."""
 
 import re
 from collections.abc import Callable
@@ -94,8 +94,8 @@ class CustomNu:
     function : callable
         nu_k for a number k >= 1.
     falls : bool
-        Whether the sequence never increases. If not, every later nu_k has to be assumed to be 1 or more, so that a
-        run is certified only at the upper end of the whole range.
+        Whether the sequence never increases. If not, later nu_k have no upper bound below 1, so that a run is certified
+        only for the upper end of the whole range.
     squares_diverge : bool, optional
         Whether the sum of nu_k^2 diverges, if known.
 

@@ -1,4 +1,4 @@
-"""Bandwidth policies: the law of h_{k+1}, given h_k and k.
+"""Bandwidth policies: the distribution of h_{k+1}, given h_k and k.
 
 A policy is a pure function of uniform numbers. `Walk` is the paper's Algorithm 1b, which its theorems are about.
 `Shrinking` is our reading of the paper's experiments. See docs/theory.md.

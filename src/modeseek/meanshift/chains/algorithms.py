@@ -34,7 +34,7 @@ from modeseek.meanshift.types import (
 Swept: TypeAlias = tuple[ChainState, SweepInfo]
 # returns the number of draws in the next part of a sweep
 PartSize: TypeAlias = Callable[[], int]
-# the bandwidth counts as fixed if the next draw changes it by less than this share
+# the bandwidth is considered fixed if the next draw changes it by less than this share
 FROZEN_RTOL = 1e-5
 
 
@@ -101,7 +101,8 @@ class _ReusedWorkspace:
 
     def opened(self) -> Workspace:
         if self._workspace is None:
-            # opened on the initial state even when a run is resumed: engines choose their data structures from it
+            # opened with the initial state even if a run is resumed, because engines choose their data structures from
+            # it
             self._workspace, self._points = self._problem.open(), self._problem.points
             if isinstance(self._workspace, SweepingWorkspace) and self._workspace.most_sweeps:
                 self.sweeping = self._workspace
@@ -131,10 +132,9 @@ def mean_shift(
 ) -> Chain:
     """Return plain mean shift: every query climbs the density of the data, which stay fixed.
 
-    Queries that meet continue as one: see `ClimbConfig`. If there are many queries and the kernel weights are
-    continuous, a few scouts climb first, during the first sweep. The other queries stop when they enter a cell on the
-    path of a scout and take its mode. On a GPU, in up to three dimensions, every query climbs alone and reaches its
-    mode in one sweep.
+    Queries that meet are merged: see `ClimbConfig`. If there are many queries and the kernel weights are continuous, a
+    few scouts climb first, during the first sweep. The other queries stop when they enter a cell on the path of a scout
+    and take its mode. On a GPU, in up to three dimensions, every query climbs alone and reaches its mode in one sweep.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def mean_shift(
     else:
         continuous = problem.profile.smooth
         side = h * config.cell_side(tol, continuous=continuous)
-        # without continuous weights cells are so small that paths save next to nothing
+        # without continuous weights, cells are so small that paths save little
         scouts = continuous and start.size >= config.scouts_from
         climbers = Climbers(
             lambda x: workspace.shift_all(x, problem.reach(h)), start, h, tol, side, most_steps if scouts else 0, config

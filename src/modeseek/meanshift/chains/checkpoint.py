@@ -1,4 +1,4 @@
-"""Checkpoints: the progress of runs, in a file from which a later run continues, bit for bit."""
+"""Checkpoints: the progress of runs, in a file from which a later run resumes with bit-identical results."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class RunCheckpoint:
 class Checkpoint:
     """A file with the progress of one or several runs.
 
-    It is saved at intervals and at the end, in one step: after a kill there is the last version or the one before. If
-    it cannot be written, there is a `CheckpointWarning` and the run continues.
+    It is saved at intervals and at the end, and replaced in one step: after a kill, the file is the last version or the
+    one before. If it cannot be written, a `CheckpointWarning` is issued and the run continues.
 
     Parameters
     ----------
@@ -248,11 +248,11 @@ def _unpack(run: StoredRun) -> ResumePoint:
 
 
 def _check_point(point: ResumePoint, chain: Chain, record: Record) -> None:
-    """Check what a checksum cannot: a hostile file is refused, or leads to a run that ends."""
+    """Check what a checksum cannot detect: a malicious file is refused, or the run that resumes from it ends."""
     state, recorded, start = point.state, point.recorded, chain.init()
     for array, like in ((state.points, start.points), (state.last_shift, start.last_shift)):
         require((array.shape, array.dtype) == (like.shape, like.dtype), "the shape of the points")
-    # means of points are no further out than the furthest point
+    # means of points are not further out than the furthest point
     furthest = max(float(np.linalg.norm(rows, axis=1).max()) for rows in (chain.problem.points, start.points))
     require(np.abs(state.points).max() <= (1 + ROUNDING) * furthest, "the points")
     require((state.last_shift >= 0).all(), "the last shifts")

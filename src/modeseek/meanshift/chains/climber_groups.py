@@ -1,4 +1,4 @@
-"""Groups of climbers that have met and continue as one."""
+"""Groups of climbers that have met and move together."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from modeseek._common.unique_rows import unique_rows
 class ClimberGroups:
     """Merges climbers that are in the same cell of a grid.
 
-    Members of a group are at the same position. So groups can be recovered from any state, and what is remembered from
-    the last sweep only saves comparisons.
+    Members of a group are at the same position. So groups can be recovered from any state. Groups stored in the last
+    sweep only save comparisons.
 
     Parameters
     ----------

@@ -13,18 +13,18 @@ from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo
 
 @dataclass(frozen=True)
 class ClimbConfig:
-    """When climbers of mean shift are merged, and when scouts climb first.
+    """Conditions under which climbers of mean shift are merged and scouts climb first.
 
     Attributes
     ----------
     cell_tolerances : float
-        Climbers merge in cells with a side of this many times tol * h, if kernel weights are continuous. They are
-        then about as close to each other as to the mode when they stop.
+        Climbers merge in cells with a side of this many times tol * h, if kernel weights are continuous. Their distance
+        is then about that from the mode at which they stop.
     widest_cell : float
-        Upper bound of the side, as a share of h. In wider cells labels begin to change.
+        Upper bound of the side, as a share of h. In wider cells, some labels change.
     rounding_cell : float
-        Side of the cells as a share of h if kernel weights jump, as flat ones do. Neighbouring climbers can then part
-        again, so only climbers at the same position up to rounding are merged.
+        Side of the cells as a share of h if kernel weights jump, as flat ones do. Neighbouring climbers can then
+        separate again, so only climbers at the same position up to rounding are merged.
     scouts_from : int
         Scouts are used from this number of climbers times dimensions on; below, they cost as much as they save
         (measured by benchmarks/climbing.py).
@@ -85,7 +85,7 @@ class Climbers:
         return state.last_shift > self._tol * self._h
 
     def sweep(self, state: ChainState) -> tuple[ChainState, SweepInfo]:
-        """Move each climber that has not arrived by one step, or to the end of the path it stands on."""
+        """Move each climber that has not arrived by one step, or to the end of the path that it has entered."""
         climbing = self.climbing(state)
         if not climbing.any():
             return state, SweepInfo(np.full(1, self._h), 0.0)

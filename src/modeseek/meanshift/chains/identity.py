@@ -1,4 +1,4 @@
-"""What determines the result of runs: data and settings by name, so that a checkpoint of other runs is refused."""
+"""The data and settings that determine the result of runs, by which a checkpoint of other runs is refused."""
 
 import hashlib
 import json
@@ -16,10 +16,10 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
 from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
-# what to say if entries that are checksums differ
+# text of the message if entries that are checksums differ
 CHECKSUMS = {
-    "points": "it is of other data (the points differ)",
-    "weights": "it is of other data (the weights differ)",
+    "points": "it belongs to other data (the points differ)",
+    "weights": "it belongs to other data (the weights differ)",
     "start": "its seeds differ",
     "scales": "its local scales differ",
     "weights of the profile": "its profile has other weights",

@@ -12,7 +12,7 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
-# seconds between two reports; in between a callback returns at once
+# seconds between two reports; between them a callback returns at once
 INTERVAL = 0.1
 # upper bound on the share of the time that is spent on counting clumps
 CLUMP_COUNT_SHARE = 0.01

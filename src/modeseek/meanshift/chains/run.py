@@ -60,13 +60,13 @@ class ChainResult:
 class Sweeps(Iterator[Swept]):
     """Iterator over the sweeps of a run; yields (state, info) after each of them.
 
-    It applies the stopping rule, records the trace, saves checkpoints and handles interruption. Use `run` to go to the
-    end at once. Use the iterator to look at every state, or to stop the run for a reason of your own. For short runs
-    whose trace is not needed, `record=Record.nothing()` and a `Stopping` with `rule="shifts"` leave little more
-    than the sweeps themselves.
+    It applies the stopping rule, records the trace, saves checkpoints and handles interruption. Use `run` if only the
+    final state is needed. Use the iterator to inspect every state, or to stop the run by a condition of your own. For
+    short runs whose trace is not needed, `record=Record.nothing()` and a `Stopping` with `rule="shifts"` leave little
+    more than the sweeps themselves.
 
     An interruption (Ctrl-C) or a time limit that is reached during a sweep ends the iteration. The incomplete sweep is
-    dropped, and `outcome` tells the reason. An interruption in the body of your own loop is raised there as usual.
+    dropped, and `outcome` has the reason. An interruption in the body of your own loop is raised there as usual.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Sweeps(Iterator[Swept]):
             outcome = self._stopping.check(self._chain, state, self.sweeps, 0.0)
         if outcome is not None:
             self._end(outcome)
-        # sweeps that were drawn and not applied are drawn again
+        # sweeps that were drawn but not applied are drawn again
         return min(2 * count, MOST_SWEEPS) if done == count else done
 
     def _advance(self) -> Swept:
@@ -289,7 +289,7 @@ def run(
     )
     try:
         sweeps = Sweeps(chain, stopping, record=record, callbacks=callbacks, start=start, checkpoint=part, stop=stop)
-        with suppress(KeyboardInterrupt):  # one that comes between two sweeps
+        with suppress(KeyboardInterrupt):  # an interruption between two sweeps
             sweeps.finish()
         return sweeps.result()
     finally:

@@ -1,4 +1,4 @@
-"""Paths of scouts, the climbers that go first: a climber that enters one stops there and takes its mode."""
+"""Paths of scouts, which climb before the others: a climber that enters a path stops there and takes its mode."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from modeseek.meanshift.types import ChainState, SweepInfo
 
 # a longer line between two steps, in cells, does not belong to the path
 LONGEST_LINE = 64
-# bits for each cell in the table that quickly rules out most cells that are on no path
+# table entries for each cell: the table excludes most cells that are on no path
 BITS_PER_CELL = 8
 # cells hashed at a time are bounded by this count of numbers, to bound memory
 BLOCK = 1 << 22

@@ -29,7 +29,7 @@ class Outcome(Enum):
     CERTIFIED = "certified: no later update can change the partition"
     SMALL_SHIFTS = "the last shifts of enough points were below the threshold"
     CLIMBED = "every point has climbed to its mode"
-    CHOSEN = "the most stable of the proposed partitions was chosen"
+    CHOSEN = "the best of the proposed partitions was chosen"
     UPDATE_LIMIT = "stopped at the limit on updates before the partition was final"
     TIME_LIMIT = "stopped at the limit on time before the partition was final"
     INTERRUPTED = "interrupted before the partition was final; the last complete state is kept"
@@ -42,7 +42,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a run ends.
+    """Conditions that end a run.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Stopping:
     fraction : float
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
-        "certificate" stops when no later update can change the partition. Small shifts then end a run only if the
-        bandwidth no longer changes, where Theorem 1 gives them a meaning, or if it has no known upper bound. "shifts"
-        is the rule of the paper.
+        "certificate" stops when no later update can change the partition. With it, small shifts stop a run only if
+        the bandwidth no longer changes, which is the case of Theorem 1, or if the bandwidth has no known upper bound.
+        "shifts" is the rule of the paper.
     max_updates : int, optional
         Limit on single-point updates, checked after each sweep. Default: max(10^7, 200 n).
     max_sweeps : int, optional

@@ -11,7 +11,7 @@ from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
 
 CUDA = CudaEngine()
-# Engines that "auto" prefers to `brute` where they are faster, in this order.
+# Engines that "auto" prefers to `brute` if they are faster, in this order.
 SPECIALIZED: tuple[MomentTreeEngine | NeighborListsEngine, ...] = (MomentTreeEngine(), NeighborListsEngine())
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (ReferenceEngine(), BruteEngine(), *SPECIALIZED, CUDA)}
 

@@ -20,20 +20,20 @@ from modeseek.meanshift.types import Draws
 
 @dataclass(frozen=True)
 class MergeConfig:
-    """When points are merged.
+    """Conditions under which points are merged.
 
     Attributes
     ----------
     ulps : float
-        Coordinates that differ by at most this many units in the last place of the largest coordinate are equal. A
-        mean is not rounded more accurately than that.
+        Coordinates that differ by at most this many units in the last place of the largest coordinate are equal. The
+        rounding errors of a mean are not smaller.
     max_share : float
         Points are merged only if at most this share of n groups remains.
     min_points : int
-        Fewer points, or fewer updates, are not searched.
+        With fewer points, coincident points are not searched.
     min_updates : int
-        Blocks of updates shorter than this, and than a sweep, are not searched. A search in the plane costs about as
-        much as 50 updates.
+        Coincident points are not searched for blocks of updates that are shorter than this and than a sweep. A search
+        in the plane costs about as much as 50 updates.
     look_back : int
         Number of groups along the line with which a point is compared.
     """

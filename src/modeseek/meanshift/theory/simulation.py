@@ -312,7 +312,7 @@ def walk_paths(walk: Walk, words: Array, h: ArrayLike | None = None) -> Array:
     steps = zip(walk.nu(np.arange(1.0, n_draws + 1)), np.ascontiguousarray(words.T), strict=True)
     for j, (nu, u) in enumerate(steps):
         room = np.minimum((now / walk.h_min) ** 2 - 1.0, 1.0 - (now / walk.h_max) ** 2)
-        room = np.where(room > 8 * EPS, room, 0.0)  # as in `Walk.draw`: a few units of rounding are 0
+        room = np.where(room > 8 * EPS, room, 0.0)  # as in `Walk.draw`: rounding errors count as 0
         if not room.any():  # all walks are absorbed and stay where they are
             paths[j:] = now
             break

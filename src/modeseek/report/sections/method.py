@@ -16,6 +16,9 @@ RUN_CAPTION = (
     "diameter and gap are in units of the data as clustered."
 )
 
+EXPECTED_AGREEMENT = (
+    "Expected agreement: adjusted Rand index with the true clusters, as predicted by a model; 1 is the maximum."
+)
 ONE_CLUSTER = "To see the best partition into two or more clusters, set {min_clusters}."
 FEWER_COLUMNS = " Fewer columns ({columns}) may also show structure."
 
@@ -47,7 +50,7 @@ def _choice(model: ModeSeek, result: FitResult, name_setting: NameSetting) -> li
     others = listed_alternatives(model)
     if others:
         rows = [[counted(other.n_clusters, "cluster"), f"{rating(other)[1]:.2f}", other.proposer] for other in others]
-        caption = "Other partitions that were considered, the best first."
+        caption = f"Other partitions that were considered, the best first. {EXPECTED_AGREEMENT}"
         if model.n_clusters is None:
             caption += f" Set {name_setting('n_clusters', None)} to get another number of clusters."
         blocks.append(TableBlock(["alternative", rating(others[0])[0], "proposed by"], rows, caption))

@@ -1,8 +1,8 @@
 """Bandwidths from the data alone: the bandwidth whose clusters are expected to agree best with the true ones.
 
 `ModeSeek`'s selection proposes candidate partitions of a sample, and its trained model gives each a probability.
-Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth is chosen
-whose partition has the largest expected agreement with the candidates.
+Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth with the
+largest expected agreement between its partition and the candidates is chosen.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def automatic_range(
 
     h_inf is that bandwidth, or the geometric mean of neighbouring bandwidths with nearly the same score. The range
     reaches from h_inf / 1.4 to 1.2 h_inf; it is narrower if the scores are much lower there. If the best score is that
-    of a single cluster, h_inf is the largest bandwidth. Fewer than twenty points are not judged: their h_inf is the
-    median distance to neighbour number sqrt(2 n). The result depends on no random seed.
+    of a single cluster, h_inf is the largest bandwidth. For fewer than twenty points, h_inf is the median distance to
+    neighbour number sqrt(2 n). The result does not depend on a random seed.
 
     Parameters
     ----------
@@ -167,10 +167,10 @@ def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
 
 
 def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
-    """Return the range around the best bandwidth, or around the mean of bandwidths next to it that are nearly as good.
+    """Return the range around the best bandwidth, or around the mean of its neighbours that are nearly as good.
 
-    Scores are smoothed over neighbouring bandwidths. The range ends at the latest half-way to the next bandwidth with a
-    much lower score: in many dimensions, a bandwidth larger by a few percent may merge all clusters.
+    Scores are smoothed over neighbouring bandwidths. The range ends half-way to the next bandwidth with a much lower
+    score, or before, because in many dimensions a bandwidth that is larger by a few percent may merge all clusters.
     """
     bandwidths = np.log([each.h for each in scored])
     raw = np.array([each.score for each in scored])

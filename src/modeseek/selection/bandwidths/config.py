@@ -12,14 +12,14 @@ class RangeConfig:
     Attributes
     ----------
     candidate_points : int
-        Candidate partitions of larger data are proposed and judged on a random sample of this size.
+        Candidate partitions of larger data are proposed and compared on a random sample of this size.
     max_points : int
         Trial runs use at most this many points of that sample.
     max_points_many_features : int
         The same for data of more than `many_features` features.
     many_features : int
     min_points : int
-        Fewer points are not judged; their bandwidth is the median distance to neighbour number sqrt(2 n).
+        For fewer points, the bandwidth is the median distance to neighbour number sqrt(2 n), without trial runs.
     n_counts : int
         Number of neighbour counts whose median distances are bandwidths.
     max_ratio, min_ratio : float
@@ -29,9 +29,9 @@ class RangeConfig:
     tol : float
         A trial run ends when no coordinate moves by more than this share of the bandwidth.
     merge_every : int
-        Points that have met are merged in each sweep whose number is a multiple of this.
+        Number of sweeps between two merges of coincident points.
     merge_radius : float
-        Points closer than this share of the bandwidth have met.
+        Points closer than this share of the bandwidth count as coincident.
     radius : float
         Points that end closer than this share of the bandwidth form a cluster.
     smoothing : float

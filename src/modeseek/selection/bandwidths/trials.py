@@ -26,8 +26,8 @@ class TrialSample:
     points : (m, d) array
     weights : (m,) array
     share : float
-        The sample as a share of all points. In the mean around a point, the point itself counts by this factor: for all
-        points, its neighbours would be 1 / share times as many.
+        Size of the sample relative to all points. In the mean around a point, the point itself has this factor as a
+        weight, because among all points it has 1 / share times as many neighbours.
     """
 
     def __init__(self, points: Array, weights: Array, share: float):
@@ -54,7 +54,7 @@ def trial_bandwidths(points: Array, config: RangeConfig) -> Array:
 
 
 def trial_partitions(sample: TrialSample, bandwidths: Array, config: RangeConfig) -> Iterator[IntArray]:
-    """Yield the clusters of each of the increasing bandwidths; from the first single cluster on, a single cluster."""
+    """Yield the clusters for increasing bandwidths; after the first single cluster, all others are single clusters."""
     labels = np.arange(len(sample.points), dtype=np.int32)
     for h in bandwidths:
         if labels.any():
@@ -65,7 +65,7 @@ def trial_partitions(sample: TrialSample, bandwidths: Array, config: RangeConfig
 def trial_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntArray:
     """Return the clusters of blurring mean shift with bandwidth h.
 
-    Points that meet continue as one.
+    Points that coincide are merged.
     """
     # in units of the bandwidth, so that the kernel is one matrix product and a maximum
     x, weights = sample.points / h, sample.weights
@@ -104,7 +104,7 @@ def _met(closeness: Array, radius: float) -> tuple[IntArray, IntArray]:
 
 
 def _reduced(points: Array) -> Array:
-    """Return centred points; those of more features than points in as many coordinates, at the same distances."""
+    """Return centred points, with at most as many coordinates as points and unchanged distances."""
     x = points.astype(np.float64) - points.mean(axis=0, dtype=np.float64)
     if x.shape[1] <= len(x):
         return x

@@ -1,4 +1,4 @@
-"""Features of a candidate among the others: its proposers, how often it was proposed, and how well others agree."""
+"""Features relative to the other candidates: proposers, number of proposals, and agreement with the others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ORIGIN = (
         for name in ORIGINS
         for feature in (
             Feature(f"is_{name}", f"1 if the candidate was proposed by {name}"),
-            Feature(f"votes_{name}", f"proposals by {name} that the candidate stands for"),
+            Feature(f"votes_{name}", f"number of proposals by {name} that were merged into the candidate"),
         )
     ),
     Feature("variant", "0 as proposed, 1 small clusters absorbed, 2 refined as a mixture, 3 by spherical k-means"),
 )
 VOTES = (
-    Feature("votes", "logarithm of 1 + all proposals that the candidate stands for"),
+    Feature("votes", "logarithm of 1 + the number of proposals that were merged into the candidate"),
     Feature("vote_kinds", "number of proposers among these"),
 )
 AGREEMENT = (
@@ -39,7 +39,7 @@ AGREEMENT = (
     Feature("finer", "mean entropy of the other candidates given this one: how much finer they are"),
     Feature("coarser", "mean entropy of this candidate given another one: how much coarser they are"),
     Feature("bic_gain", "of mixtures: gain in the Bayesian information criterion over one Gaussian", graph_only=False),
-    Feature("stable", "best agreement with a proposal on random subsamples, as a mean"),
+    Feature("stable", "mean over random subsamples of the best agreement with a proposal"),
 )
 
 

@@ -18,7 +18,7 @@ GEOMETRY = tuple(
     Feature(name, meaning, graph_only=False)
     for name, meaning in (
         ("r2", "share of the variance that the means of clusters explain"),
-        ("r2_relative", "r2 over that of k-means with as many clusters"),
+        ("r2_relative", "r2 divided by that of k-means with as many clusters"),
         ("calinski", "logarithm of the Calinski-Harabasz index"),
         ("simple_silhouette", "mean silhouette from distances to centers"),
         ("simple_negative", "share of points closer to another center than to their own"),
@@ -29,7 +29,7 @@ GEOMETRY = tuple(
         ("apart_mean", "mean distance of clusters from the nearest one, in standard deviations along the line"),
         ("apart_min", "the smallest of these distances"),
         ("apart_q10", "their 10th percentile, by size"),
-        ("valley_mean", "mean of points halfway to the nearest cluster over points at the centers"),
+        ("valley_mean", "mean ratio of the numbers of points halfway to the nearest cluster and at the centers"),
         ("valley_max", "the largest of these ratios"),
         ("split_mean", "mean variance that is left after the best split of a cluster along its longest axis"),
         ("split_min", "the smallest of these, of clusters with 20 points"),
@@ -62,7 +62,7 @@ class GeometrySample(NamedTuple):
 
 
 def geometry_sample(data: SelectionData, rng: np.random.Generator, config: FeaturesConfig) -> GeometrySample:
-    """Draw the points and compute their distances."""
+    """Draw a random sample of the points, and compute the distances between some of them for the silhouettes."""
     rows = rng.permutation(len(data))[: config.geometry_points]
     x = np.ascontiguousarray(data.components[rows])
     small = x[: config.silhouette_points]

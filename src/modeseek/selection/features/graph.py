@@ -17,7 +17,7 @@ from modeseek.selection.sorting import ascending
 
 # neighbours from which the two densities are estimated
 COUNTS = (8, 24)
-# neighbours that are looked at in all
+# number of neighbours that are used
 NEAR = 15
 
 
@@ -29,9 +29,11 @@ def _density_features(count: int) -> tuple[Feature, ...]:
         Feature(f"dip{count}_q10", f"their 10th percentile, by weight {where}"),
         Feature(f"dip{count}_min_big", f"the smallest of clusters with 2 % of the weight {where}"),
         Feature(f"dipz{count}_q10", f"the 10th percentile in standard errors of the log density {where}"),
-        Feature(f"mid{count}_mean", f"mean of median log density less highest saddle {where}"),
-        Feature(f"mid{count}_q10", f"10th percentile of median log density less highest saddle {where}"),
-        Feature(f"edge{count}_mean", f"mean of median log density less mean on the edges that leave {where}"),
+        Feature(f"mid{count}_mean", f"mean over clusters of the median log density minus the highest saddle {where}"),
+        Feature(f"mid{count}_q10", f"10th percentile of the median log density minus the highest saddle {where}"),
+        Feature(
+            f"edge{count}_mean", f"mean over clusters of median log density minus mean on edges that leave {where}"
+        ),
         Feature(f"edge{count}_q10", f"10th percentile of the same {where}"),
     )
 
@@ -39,8 +41,8 @@ def _density_features(count: int) -> tuple[Feature, ...]:
 GRAPH = (
     Feature("inside15", "share of the 15 nearest neighbours in the same cluster"),
     Feature("inside5", "share of the 5 nearest neighbours in the same cluster"),
-    Feature("minority", "share of points most of whose neighbours are in other clusters"),
-    Feature("modularity", "inside15 less its expectation for random labels"),
+    Feature("minority", "share of points that have most of their neighbours in other clusters"),
+    Feature("modularity", "inside15 minus its expectation for random labels"),
     Feature("purity_min", "smallest share of neighbours inside a cluster, adjusted for its size"),
     Feature("purity_mean", "mean of these shares"),
     Feature("purity_q10", "their 10th percentile, by weight"),
@@ -48,14 +50,16 @@ GRAPH = (
     Feature("cut_mean", "mean share of the edges that leave a cluster"),
     Feature("surface", "cut_mean relative to compact clusters: shares times (rows in the cluster)^(1 / dimension)"),
     Feature("density_r2", "share of the variance of the log density (24 neighbours) that clusters explain"),
-    Feature("contrast", "mean change of this density along edges that leave a cluster, over that of all edges"),
+    Feature(
+        "contrast", "mean change of this density along edges that leave a cluster, divided by that along all edges"
+    ),
     *_density_features(COUNTS[0]),
     *_density_features(COUNTS[1]),
 )
 
 
 class GraphSample(NamedTuple):
-    """What all candidates are measured with on the graph.
+    """Arrays of the graph from which the features of all candidates are computed.
 
     Attributes
     ----------

@@ -49,9 +49,10 @@ def _neighbors_loop(table, rows, indices, densities, changes, out, totals):  # t
 
 @cached_loop
 def _saddles_loop(table, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
-    """Write the edges that leave, the highest saddles and the mean heights of edges that leave.
+    """Write for each cluster the number, the highest saddle and the mean height of the edges that leave it.
 
-    All edges count, because a single high one joins two clusters; of very many points, those of every `step`-th point.
+    All edges are used, because one high edge is enough to join two clusters; with very many points, those of every
+    `step`-th point.
     """
     n, width = edges.shape
     for c in range(len(out)):

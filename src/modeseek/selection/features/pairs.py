@@ -1,4 +1,4 @@
-"""Features of pairs of Gaussians: whether neighbouring clusters are two or one, and whether a cluster is one or two."""
+"""Features of pairs of Gaussians: whether two neighbours should be one cluster, or one cluster should be two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRS = tuple(
         ("pair_mean", "mean Mahalanobis distance of clusters from the nearest one, by their common covariance"),
         ("pair_min", "the smallest of these distances"),
         ("pair_q10", "their 10th percentile, by size"),
-        ("pair_valley_mean", "mean of points halfway to that cluster over points at the centers, on the discriminant"),
+        ("pair_valley_mean", "the same mean ratio as valley_mean, along the linear discriminant"),
         ("pair_valley_max", "the largest of these ratios"),
         ("pair_gain_mean", "mean gain in log likelihood of two Gaussians over one, per point, for these two clusters"),
         ("pair_gain_min", "the smallest of these gains"),

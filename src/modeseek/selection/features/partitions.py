@@ -99,7 +99,7 @@ class Partitions(Clusters):
         return int(self.sizes.sum())
 
     def of_points(self, rows: IntArray) -> Partitions:
-        """Return the partitions of some of the points, without the clusters that have none of them.
+        """Return the partitions restricted to some of the points, without clusters that become empty.
 
         Clusters are numbered by first appearance.
         """
@@ -124,7 +124,7 @@ class Partitions(Clusters):
         return np.concatenate([np.bincount(labels - first, weights, size) for labels, first, size in each])
 
     def largest_clusters(self, most: int, least: int) -> IntArray:
-        """Return the clusters of `least` points or more of each partition; of more than `most`, the largest ones."""
+        """Return for each partition its `most` largest clusters with at least `least` points."""
         counts = self.counts()
         order = np.lexsort((-counts, self.partition))
         place = np.arange(len(order)) - self.to_clusters(self.start)

@@ -28,7 +28,7 @@ def add_best(table: Array, names: Sequence[str]) -> None:
 def add_ranks(table: Array, names: Sequence[str], ranked: Sequence[str]) -> None:
     """Fill the columns `rank_...`: ranks of the candidates from 0 to 1; ties share their mean rank.
 
-    Values are compared in single precision, so that equal ones tie whatever their rounding errors.
+    Values are compared in single precision, so that values that differ only by rounding errors tie.
     """
     for name in ranked:
         column = table[:-1, names.index(name)].astype(np.float32)

@@ -12,7 +12,7 @@ SIZES = (
     Feature("log_k", "logarithm of the number of clusters"),
     Feature("entropy", "entropy of the shares of clusters"),
     Feature("simpson", "-ln of the sum of squared shares"),
-    Feature("evenness", "entropy over its largest value, log_k"),
+    Feature("evenness", "entropy divided by its largest value, log_k"),
     Feature("log_rows_per_cluster", "logarithm of the mean weight of a cluster"),
     Feature("largest", "share of the largest cluster"),
     Feature("smallest", "logarithm of the weight of the smallest cluster"),

@@ -26,7 +26,7 @@ class Proposal(NamedTuple):
     setting : tuple of float
         Two parameters of the proposer.
     bic_gain : float
-        Of mixtures: how much the Bayesian information criterion falls against one Gaussian, per point.
+        For mixtures: improvement of the Bayesian information criterion over a single Gaussian, per point.
     variant : int
         `AS_PROPOSED`; `ABSORBED` if small clusters were absorbed; `REFINED` by expectation maximization; `SPHERICAL` if
         refined by spherical k-means.

@@ -78,7 +78,7 @@ def _climb_loop(x, weights, h, steps, ends, squares):  # type: ignore[no-untyped
 
 
 def climb(points: Array, weights: Array, h: float, steps: int) -> Array:
-    """Mean shift with the biweight profile: return where each point ends that climbs in the density of all points."""
+    """Mean shift with the biweight profile: return the final position of each point, climbing their density."""
     x = np.array(points.T, order="C")
     ends = x.copy()
     _climb_loop(x, weights, h, steps, ends, np.empty(len(points)))

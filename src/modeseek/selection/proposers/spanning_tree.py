@@ -74,8 +74,8 @@ class SpanningTree:
     def _graph(self, data: SelectionData) -> Edges:
         """Return the edges from points to their neighbours.
 
-        An edge that is shorter than the last one of its right end is in the list of that end too and is left out here.
-        Copies that remain, of equal length, do not change the spanning tree.
+        An edge that is shorter than the longest one in the list of its right end is in that list too, and is left out
+        here. Copies that remain, of equal length, do not change the spanning tree.
         """
         n, width = len(data), min(data.n_neighbors, self.config.n_edges)
         left, right = np.repeat(np.arange(n, dtype=np.int32), width), data.indices[:, :width].ravel()

@@ -121,7 +121,7 @@ def _selected(parent_of: list[int], n_children: list[int], stability: list[float
             chosen[c] = True
         if parent_of[c] >= 0:
             below[parent_of[c]] += best
-    # a chosen cluster hides those below it
+    # clusters below a chosen cluster are not chosen
     final, number = [-1] * count, 0
     for c in range(count):
         p = parent_of[c]

@@ -2,8 +2,8 @@
 
 Let u be the offset of a point from the center of a group, and v the center minus the query. The biweight's weight of
 the point is, up to a factor, 1 - |u + v|^2 / h^2 inside the ball of radius h. So the sums of weights and of weighted
-differences u + v follow from the moments of the group. Groups outside the ball are skipped. A superblock that the
-sphere cuts is opened, and the points of a block that it cuts are visited.
+differences u + v follow from the moments of the group. Groups outside the ball are skipped. If the sphere cuts a
+superblock, its blocks are visited; if it cuts a block, its points are visited.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ BLOCK_POINTS = 128
 SUPERBLOCK = 16
 # A set of points is divided until its standard deviation along each axis is at most this share of the bandwidth.
 MAX_DEVIATION = 0.3
-# Each part of a division has at least this share of the points, so that far points cost few divisions.
+# Each part of a division has at least this share of the points, so that outliers cause few divisions.
 MIN_SHARE = 1 / 16
 # From more dimensions on, second moments take more time and memory than they save.
 MAX_SECOND_DIMENSION = 64
@@ -54,8 +54,8 @@ class Blocks(NamedTuple):
     small, large : Moments
         Of the blocks and of the superblocks.
     scale : float
-        Factor on the offsets in moments: a power of two, which is exact, of the order of 1 / h. The third powers of
-        tiny or huge offsets would vanish or overflow.
+        Factor on the offsets in moments: a power of two, which is exact, of the order of 1 / h. Without it, third
+        powers of very small or very large offsets would vanish or overflow.
     """
 
     points: Array
@@ -94,8 +94,8 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
 def block_order(points: Array, size: int, h: float) -> IntArray:
     """Return an order in which each `size` consecutive points are close to each other.
 
-    Points are divided at their mean along the widest axis, until their standard deviation is small beside h. The rest
-    is sorted by the distance from the mean: points that have come together are then not mixed with others.
+    Points are divided at their mean along the widest axis, until their standard deviation is small beside h. Each part
+    is sorted by the distance from its mean, so that points that have contracted are not mixed with others.
 
     Examples
     --------

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 # Coordinates of pairs per compiled call: a fraction of a second, after which Ctrl-C takes effect.
 WORK_PER_CALL = 200_000_000
-# A thread gets at least this much of the same work.
+# Least number of coordinates of pairs for a thread.
 WORK_PER_THREAD = 1_000_000
-# From these on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
+# From these numbers on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
 BLOCKS_FROM_DIMENSION = 4
 BLOCKS_FROM_POINTS = 1024
-# Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
+# Number of visits for each point after which points are sorted again; so many visits cost a few times as much as
+# sorting.
 VISITS_PER_SORT = 1000
 # Work of one sweep up to which whole sweeps are compiled.
 WORK_PER_SWEEP = WORK_PER_CALL // 8

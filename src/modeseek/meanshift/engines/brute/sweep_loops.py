@@ -21,9 +21,9 @@ from modeseek.meanshift.engines.workspace import UpdateBlock
 RUN = 8
 # after a sweep: the stopping rule is not fulfilled, has to be checked, or the partition is certified
 CONTINUE, CHECK, CERTIFIED = range(3)
-# a distance this close to a bound, as a share, does not decide
+# distances that are closer than this share to a bound are not used for a decision
 MARGIN = 1e-9
-# with more clusters, the stopping rule is checked
+# with more clusters, the stopping rule is checked outside of compiled code
 MAX_CLUSTERS = 64
 
 
@@ -160,9 +160,9 @@ def _square(X, i, j):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-def]
-    """Return whether a run goes on after a sweep, has to be checked, or is certified.
+    """Return whether a run continues after a sweep, has to be checked, or is certified.
 
-    It goes on while shifts are large and a distance is between tau and all later bandwidths. Otherwise the points
+    It continues while shifts are large and a distance is between tau and all later bandwidths. Otherwise the points
     within tau of one point are a cluster, and all distances within and between clusters decide.
     """
     n = X.shape[1]

@@ -140,7 +140,7 @@ class CudaWorkspace(BaseWorkspace):
         return out
 
     def _near(self, places: Any, bandwidths: Array) -> Any:
-        """Return which tiles of queries and of points may be within reach of each other."""
+        """Return for each tile of queries and of points whether they may be within a bandwidth of each other."""
         if self._balls is None:
             self._balls = self._find_balls(self._x, batch_shift.SOURCES, self._n)
         centers, radii = self._find_balls(places, batch_shift.QUERIES, len(bandwidths))

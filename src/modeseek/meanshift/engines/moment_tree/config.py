@@ -10,7 +10,7 @@ class TreeConfig:
     Attributes
     ----------
     max_cell_points : int
-        Cells with more points are divided. Visiting 16 points costs much less than visiting a node.
+        Cells with more points are divided; visiting 16 points takes much less time than visiting a node.
     min_half_sides : tuple of float
         By dimension: cells whose half-side is below this share of the smallest bandwidth are not divided, because
         spheres rarely cut them.

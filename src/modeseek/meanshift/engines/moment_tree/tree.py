@@ -102,7 +102,7 @@ class Tree(NamedTuple):
     ----------
     points, weights : (n, d) and (n,) arrays
     slack : float
-        Bound of the rounding error of a distance. Cells that near to the sphere are opened.
+        Bound on the rounding error of a distance. Cells within this distance of the sphere are opened.
     max_h : float
         The largest bandwidth. Nodes with a larger half-side have no moments.
     boxes : (N, d + 2) array
@@ -215,7 +215,7 @@ class QueryScratch(NamedTuple):
     near, far : (L,) arrays
         Squared smallest and largest distance to each cell of a node.
     coefficients : (3, K2) array
-        The quadratic, its power so far, and the next power.
+        The quadratic, its current power, and the next power.
     stack : integer array
         Nodes to visit.
     cut, inside : (L + 1,) integer arrays

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
     from modeseek.meanshift.engines.neighbor_lists.loops import ListShifts
 
-# Coordinates between two checks whether a point is farther than h, and the multiple that rows are padded to.
+# Number of coordinates between two checks whether a point is farther than h; rows are padded to a multiple of it.
 BLOCK_WIDTH = 64
 PAD_TO = 8
 # (dimension, least n, largest share of pairs within h) where this engine is faster than `brute`; measured by
@@ -27,7 +27,7 @@ PAD_TO = 8
 CROSSOVERS = ((128, 300, 1.0), (48, 1000, 0.4), (12, 2000, 0.15))
 # Below this dimension `brute` is faster if points move one at a time, because it skips blocks out of reach.
 ONE_BY_ONE_FROM = 48
-# Points whose neighbours are counted to estimate that share.
+# Number of points whose neighbours are counted to estimate this share.
 SAMPLE_POINTS = 64
 
 

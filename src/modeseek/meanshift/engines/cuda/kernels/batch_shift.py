@@ -17,7 +17,7 @@ from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec, wei
 QUERIES = 64
 SOURCES = 32
 SQUARE = 16
-# Sizes of shared memory; Numba's compiler for GPUs takes constants there, and no expressions.
+# Sizes of arrays in shared memory; Numba requires constants, not expressions.
 QUERY_TILE = SQUARE * QUERIES
 SOURCE_TILE = SQUARE * SOURCES
 PAIR_TILE = QUERIES * SOURCES
