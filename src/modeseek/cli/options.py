@@ -1,7 +1,7 @@
 """The options of all commands, with their help texts: one class per command, one field per option."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -228,6 +228,12 @@ class ClusterOptions:
 
         check_files(self.files)
         check_choices(vars(self), CHOICES)
+
+    def around(self) -> AbstractContextManager[None]:
+        """Compile on two cores at the first run."""
+        from modeseek.cli.compiling import second_compiler
+
+        return second_compiler() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
 
 
 @dataclass(frozen=True)

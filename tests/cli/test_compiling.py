@@ -1,0 +1,71 @@
+"""The second process that compiles at the first run of `modeseek cluster`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+
+import joblib
+import pytest
+
+from commands import data as data
+from commands import run
+from first_call import called_functions
+from modeseek._common import jit
+from modeseek.cli import compiling
+from waiting import PATIENCE
+
+
+def listed():
+    return compiling.FUNCTIONS.read_text().splitlines()
+
+
+def test_the_list_is_what_a_small_table_needs():
+    """If not, run `python benchmarks/first_call.py --functions`."""
+    assert listed() == called_functions()
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Collect the statements of helpers instead of running them, on two cores and with an empty cache."""
+    statements = []
+    monkeypatch.setattr(compiling, "helper_processes", lambda codes: statements.extend(codes) or nullcontext())
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(jit.CompiledFunction, "stored", False)
+    return statements
+
+
+def test_a_helper_compiles_the_last_functions_first(started, data):
+    assert run("cluster", data, "--ignore", "name")[0] == 0
+    assert started == [f"from modeseek._common.jit import compile_listed; compile_listed({listed()[::-1]!r})"]
+
+
+@pytest.mark.parametrize("options", [("--jobs", "1"), ("--algorithm", "ms")])
+def test_no_helper_for_one_core_or_other_algorithms(options, started, data):
+    assert run("cluster", data, "--ignore", "name", *options)[0] == 0
+    assert started == []
+
+
+def test_no_helper_on_one_core(started, monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
+    with compiling.second_compiler():
+        assert started == []
+
+
+def test_no_helper_for_stored_functions(started, monkeypatch):
+    monkeypatch.setattr(jit.CompiledFunction, "stored", True)
+    with compiling.second_compiler():
+        assert started == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(joblib.cpu_count() < 2, reason="needs two cores")
+def test_the_first_run_is_like_the_second(data, tmp_path):
+    command = [sys.executable, "-m", "modeseek", "cluster", str(data), "--ignore", "name", "-q", "-o", "-"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE) for _ in range(2)
+    )
+    assert (first.returncode, first.stdout, first.stderr) == (0, second.stdout, second.stderr) == (0, first.stdout, "")
