@@ -11,6 +11,7 @@ import time
 import pytest
 
 from modeseek._common.helper_processes import helper_processes
+from modeseek._common.resources import limit_memory
 from waiting import PATIENCE
 
 # a helper that writes its process id and then waits
@@ -75,6 +76,12 @@ def test_no_helper_without_an_interpreter(frozen, monkeypatch):
     monkeypatch.setattr(sys, "executable", sys.executable if frozen else "")
     with helper_processes(["pass"]):
         pass
+
+
+def test_fewer_helpers_with_little_memory():
+    for memory, expected in ((1.4e9, 1), (0.9e9, 0), (0.1e9, 0)):
+        with limit_memory(memory), helper_processes(["pass"] * 3) as started:
+            assert len(started) == expected
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")

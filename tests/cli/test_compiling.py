@@ -14,7 +14,7 @@ from commands import data as data
 from commands import run
 from first_call import called_functions
 from modeseek._common import jit
-from modeseek.cli import compiling
+from modeseek.cli import compiling, warm_up
 from waiting import PATIENCE
 
 
@@ -58,6 +58,14 @@ def test_no_helper_for_stored_functions(started, monkeypatch):
     monkeypatch.setattr(jit.CompiledFunction, "stored", True)
     with compiling.second_compiler():
         assert started == []
+
+
+@pytest.mark.parametrize("cores", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_warm_up_fits_all_estimators(cores, monkeypatch):
+    monkeypatch.setattr(warm_up, "cpu_count", lambda: cores)
+    status, out, err = run("warm-up")
+    assert (status, err) == (0, "")
+    assert out.startswith("compiled in ")
 
 
 @pytest.mark.slow

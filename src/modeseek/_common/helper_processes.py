@@ -8,19 +8,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
 
+from modeseek._common.resources import available_memory
+
+# of this process and of each helper, while they compile
+MEMORY = 1 << 29
 # the same modules as in this process, whichever folder it runs in
 START = "import sys; sys.path[:] = {path!r}; from {module} import end_with_parent; end_with_parent(); {code}"
 
 
 @contextmanager
-def helper_processes(codes: Sequence[str]) -> Iterator[None]:
-    """Run some Python statements in processes of their own while the block runs; those left at its end are killed.
+def helper_processes(codes: Sequence[str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
+    """Run Python statements in other processes, one each, while the block runs; those left at its end are killed.
 
-    Nothing is reported if a process cannot start, or fails.
+    Nothing is reported if a process cannot start, or fails; with little memory, fewer of them are started.
     """
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        for code in codes if _can_start() else ():
+        for code in codes[: _most_processes()]:
             whole = START.format(path=sys.path, module=__name__, code=code)
             with suppress(OSError, ValueError):
                 processes.append(
@@ -31,7 +35,7 @@ def helper_processes(codes: Sequence[str]) -> Iterator[None]:
                         stderr=subprocess.DEVNULL,
                     )
                 )
-        yield
+        yield processes
     finally:
         for process in processes:
             process.kill()
@@ -51,6 +55,8 @@ def _wait_for_end_of_input() -> None:
     os._exit(1)
 
 
-def _can_start() -> bool:
-    # in a frozen application, this is not Python but the application
-    return bool(sys.executable) and not getattr(sys, "frozen", False)
+def _most_processes() -> int:
+    # in a frozen application, the executable is not Python but the application
+    if not sys.executable or getattr(sys, "frozen", False):
+        return 0
+    return max(int(min(available_memory() / MEMORY, 1e6)) - 1, 0)

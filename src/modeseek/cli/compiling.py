@@ -13,7 +13,7 @@ from modeseek._common.helper_processes import helper_processes
 FUNCTIONS = Path(__file__).with_name("compiled_functions.txt")
 
 
-def second_compiler() -> AbstractContextManager[None]:
+def second_compiler() -> AbstractContextManager[object]:
     """Compile functions of ModeSeek in a second process while the block runs, if they are not stored yet."""
     from joblib import cpu_count
 

@@ -229,7 +229,7 @@ class ClusterOptions:
         check_files(self.files)
         check_choices(vars(self), CHOICES)
 
-    def around(self) -> AbstractContextManager[None]:
+    def around(self) -> AbstractContextManager[object]:
         """Compile on two cores at the first run."""
         from modeseek.cli.compiling import second_compiler
 
@@ -471,6 +471,8 @@ class PaperOptions:
 @dataclass(frozen=True)
 class WarmUpOptions:
     """Compile the functions that clustering needs, so that the first run on this computer does not wait for that.
+
+    Up to three cores are used.
 
     Numba stores compiled functions on disk for later runs: run this once after the installation, on a server or while
     an image of a container is built. The folder is that of the package, or NUMBA_CACHE_DIR if that variable is set.
