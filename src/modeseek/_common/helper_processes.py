@@ -44,8 +44,12 @@ def helper_processes(codes: Sequence[str]) -> Iterator[list["subprocess.Popen[by
 
 
 def end_with_parent() -> None:
-    """End this process at Ctrl-C, or when its standard input closes, as it does when the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """End this process when its standard input closes, as it does when the parent ends.
+
+    Ctrl-C, which a terminal sends to both processes, is left to the parent: it may still need functions for a partial
+    result.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_wait_for_end_of_input, daemon=True).start()
 
 
