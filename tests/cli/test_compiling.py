@@ -1,4 +1,4 @@
-"""The second process that compiles at the first run of `modeseek cluster`."""
+"""Compilation on several cores: the first run of `modeseek cluster`, and `modeseek warm-up`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,17 @@ def started(monkeypatch):
     return statements
 
 
-def test_a_helper_compiles_the_last_functions_first(started, data):
+@pytest.mark.parametrize(("cores", "helpers"), [(2, 1), (3, 2), (64, 2)])
+def test_helpers_compile_the_last_functions_first(cores, helpers, started, monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: cores)
+    with compiling.compiling_helpers():
+        parts = [listed()[::-1][each::helpers] for each in range(helpers)]
+    assert started == [f"from modeseek._common.jit import compile_listed; compile_listed({part!r})" for part in parts]
+
+
+def test_the_command_has_helpers(started, data):
     assert run("cluster", data, "--ignore", "name")[0] == 0
-    assert started == [f"from modeseek._common.jit import compile_listed; compile_listed({listed()[::-1]!r})"]
+    assert len(started) == 1
 
 
 @pytest.mark.parametrize("options", [("--jobs", "1"), ("--algorithm", "ms")])
@@ -50,13 +58,13 @@ def test_no_helper_for_one_core_or_other_algorithms(options, started, data):
 
 def test_no_helper_on_one_core(started, monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 1)
-    with compiling.second_compiler():
+    with compiling.compiling_helpers():
         assert started == []
 
 
 def test_no_helper_for_stored_functions(started, monkeypatch):
     monkeypatch.setattr(jit.CompiledFunction, "stored", True)
-    with compiling.second_compiler():
+    with compiling.compiling_helpers():
         assert started == []
 
 

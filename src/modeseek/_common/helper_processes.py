@@ -13,7 +13,7 @@ from modeseek._common.resources import available_memory
 # of this process and of each helper, while they compile
 MEMORY = 1 << 29
 # the same modules as in this process, whichever folder it runs in
-START = "import sys; sys.path[:] = {path!r}; from {module} import end_with_parent; end_with_parent(); {code}"
+START = "import sys; sys.path[:] = {path!a}; from {module} import end_with_parent; end_with_parent(); {code}"
 
 
 @contextmanager

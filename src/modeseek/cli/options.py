@@ -230,10 +230,10 @@ class ClusterOptions:
         check_choices(vars(self), CHOICES)
 
     def around(self) -> AbstractContextManager[object]:
-        """Compile on two cores at the first run."""
-        from modeseek.cli.compiling import second_compiler
+        """Compile on several cores at the first run."""
+        from modeseek.cli.compiling import compiling_helpers
 
-        return second_compiler() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
+        return compiling_helpers() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
 
 
 @dataclass(frozen=True)
