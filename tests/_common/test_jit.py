@@ -216,3 +216,47 @@ def test_a_function_that_returns_a_named_tuple_is_refused(tmp_path, monkeypatch)
 
     with pytest.raises(TypeError, match="return a plain tuple"):
         jit.cached(pair)(1.0)
+
+
+def test_listed_functions_are_stored_for_the_types_of_later_calls(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def mean(rows, count, mask):
+        return rows[0, 0] / count if mask[0] else 0.0
+
+    def compiled():
+        mean.__qualname__ = "mean"
+        return jit.cached(mean)
+
+    jit_module = sys.modules[__name__]
+    monkeypatch.setattr(jit_module, "listed_mean", compiled(), raising=False)
+    assert not jit_module.listed_mean.stored
+    jit.compile_listed([f"{__name__}.listed_mean(f8[2], i8, b1[1])"])
+    later = compiled()
+    assert later.stored
+    assert later(np.ones((2, 2)), 2, np.ones(1, dtype=bool)) == 0.5
+    assert sum(later.function.stats.cache_hits.values()) == 1
+
+
+def test_code_for_other_types_is_compiled_again(tmp_path, monkeypatch):
+    """Two processes that store code at the same time can write the same file."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def half(x):
+        return x / 2
+
+    def compiled():
+        half.__qualname__ = "half"
+        return jit.cached(half)
+
+    first = compiled()
+    assert (first(3), first(3.0)) == (1.5, 1.5)
+    ours, other = sorted(tmp_path.rglob("*.nbc"))
+    ours.write_bytes(other.read_bytes())
+    again = compiled()
+    assert (again(3), again(3.0)) == (1.5, 1.5)
+    assert sum(again.function.stats.cache_misses.values()) == 2
+
+
+def test_without_a_disk_cache_nothing_is_missing_there():
+    assert jit.CompiledFunction(njit(without_a_file("fifth"))).stored

@@ -9,12 +9,14 @@ import inspect
 import sys
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from numba import njit, types
+import numpy as np
+from numba import njit, typeof, types
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.options import DefaultOptions
@@ -67,6 +69,14 @@ class CompiledFunction:
         """The Python function that was compiled."""
         return self.function.py_func
 
+    @property
+    def stored(self) -> bool:
+        """Whether the disk cache has code of this function; also True if there is no disk cache."""
+        try:
+            return bool(self.function._cache._cache_file._load_index())
+        except Exception:
+            return True
+
 
 class FaultTolerantCache(FunctionCache):
     """Numba's disk cache. If it cannot be read or written, code is compiled without it.
@@ -75,13 +85,19 @@ class FaultTolerantCache(FunctionCache):
     """
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the stored code; None, and empty the cache of this function, if it is damaged."""
+        """Return the stored code; None, and empty the cache of this function, if it is damaged.
+
+        If two processes store code for different types at the same time, both may write the same file.
+        """
         try:
-            return super().load_overload(signature, target_context)
+            found = super().load_overload(signature, target_context)
+            if found is None or found.signature.args == tuple(getattr(signature, "args", signature)):
+                return found
         except Exception:
-            with suppress(Exception):
-                self.flush()
-            return None
+            pass
+        with suppress(Exception):
+            self.flush()
+        return None
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Store compiled code if possible; refuse a function that returns a named tuple.
@@ -130,6 +146,27 @@ def cached_loop(function: Callable[..., Any], *modules: ModuleType) -> CompiledF
     The caller passes arrays for results and work. The parameters are those of `cached`.
     """
     return cached(function, *modules, **NO_REFERENCE_COUNTS)
+
+
+def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
+    """Return a compiled function and the types of its arguments, from a line such as `package.module.name(f8[2], i8)`.
+
+    `f8[2]` is a contiguous array of 64-bit floats with two dimensions, and `i8` a 64-bit integer.
+    """
+    path, _, arguments = line.removesuffix(")").partition("(")
+    module, _, name = path.rpartition(".")
+    found = []
+    for each in arguments.split(", "):
+        kind, _, dimensions = each.removesuffix("]").partition("[")
+        found.append(typeof(np.empty((0,) * int(dimensions), kind) if dimensions else np.dtype(kind).type()))
+    return getattr(import_module(module), name), tuple(found)
+
+
+def compile_listed(lines: Iterable[str]) -> None:
+    """Compile functions of a list, unless the disk cache has their code, and store them there."""
+    for line in lines:
+        function, signature = listed_function(line)
+        function.function.compile(signature)
 
 
 def source_checksum(*modules: ModuleType) -> str:

@@ -4,6 +4,7 @@ The status is 0 after success, 1 if standard output was closed, 2 after wrong us
 Ctrl-C and 143 after SIGTERM.
 """
 
+import atexit
 import gc
 import os
 import signal
@@ -123,6 +124,8 @@ add_command(app, "warm-up", o.WarmUpOptions)
 def main() -> None:
     """Run the command line; the entry point of `modeseek`."""
     gc.set_threshold(GC_THRESHOLD)
+    # at exit, Python would search all objects for cycles: a sixth of the time of a short run
+    atexit.register(gc.freeze)
     app()
 
 

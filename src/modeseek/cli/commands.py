@@ -42,9 +42,9 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
     A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
     that the help appears without loading scientific libraries. If `options` has a method `check`, it is called before,
-    so that mistakes are reported without loading them, too. The section "Attributes" of the docstring of `options` has
-    the help of each field; the text after the colon, where numpydoc has the type, is the placeholder of the value, such
-    as FILE.
+    so that mistakes are reported without loading them, too. If it has a method `around`, the command runs within the
+    block of that method. The section "Attributes" of the docstring of `options` has the help of each field; the text
+    after the colon, where numpydoc has the type, is the placeholder of the value, such as FILE.
     """
 
     def command(**given: Any) -> None:
@@ -53,7 +53,8 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
             chosen = options(**given)
             if check := getattr(chosen, "check", None):
                 check()
-            import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
+            with chosen.around() if hasattr(chosen, "around") else nullcontext():
+                import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
 
     intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]
     paragraphs = [" ".join(paragraph.split()) for paragraph in intro.split("\n\n")]

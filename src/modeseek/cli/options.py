@@ -1,7 +1,7 @@
 """The options of all commands, with their help texts: one class per command, one field per option."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -230,6 +230,12 @@ class ClusterOptions:
 
         check_files(self.files)
         check_choices(vars(self), CHOICES)
+
+    def around(self) -> AbstractContextManager[object]:
+        """Compile on several cores at the first run."""
+        from modeseek.cli.compiling import compiling_helpers
+
+        return compiling_helpers() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -467,6 +473,8 @@ class PaperOptions:
 @dataclass(frozen=True)
 class WarmUpOptions:
     """Compile the functions that clustering needs, so that later runs start faster.
+
+    Up to three cores are used.
 
     Numba stores compiled functions on disk for later runs: run this once after the installation, on a server or while
     an image of a container is built. The folder is that of the package, or NUMBA_CACHE_DIR if that variable is set.

@@ -1,8 +1,10 @@
 """The command `modeseek warm-up`."""
 
 import time
+from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 
 from modeseek import (
     BlurringMeanShift,
@@ -11,18 +13,30 @@ from modeseek import (
     ModeSeek,
     StochasticMeanShift,
 )
+from modeseek._common.helper_processes import helper_processes
 from modeseek.cli.options import WarmUpOptions
 
 # engines differ between few and many features
 DIMENSIONS = (2, 16)
+# estimators and dimensions that need different functions; without a bandwidth, all would need those of ModeSeek
+GROUPS: tuple[tuple[tuple[Any, int], ...], ...] = (
+    ((StochasticMeanShift(2.0, random_state=0), 2),),
+    ((ModeSeek(), 2), (MeanShift(2.0), 2), (MeanShift(8.0), 16)),
+    ((StochasticMeanShift(8.0, random_state=0), 16),),
+)
 
 
 def run(options: WarmUpOptions) -> None:
-    """Fit each estimator to small data."""
+    """Fit each estimator to small data, after groups of them were fitted on several cores at a time."""
     start = time.monotonic()
+    workers = min(cpu_count(), len(GROUPS))
+    codes = [f"from {__name__} import fit_groups; fit_groups({each}, {workers})" for each in range(1, workers)]
+    with helper_processes(codes) as processes:
+        if processes:
+            fit_groups(0, workers)
+        for process in processes:
+            process.wait()
     for d in DIMENSIONS:
-        points = np.random.default_rng(d).normal(size=(300, d))
-        points[:150] += 8.0
         for estimator in (
             ModeSeek(),
             MeanShift(),
@@ -30,5 +44,18 @@ def run(options: WarmUpOptions) -> None:
             StochasticMeanShift(random_state=0),
             DoublyStochasticMeanShift(random_state=0),
         ):
-            estimator.fit(points)
+            _fit(estimator, d)
     print(f"compiled in {time.monotonic() - start:.0f} s")
+
+
+def fit_groups(first: int, step: int) -> None:
+    """Fit every `step`-th group of estimators."""
+    for group in GROUPS[first::step]:
+        for estimator, d in group:
+            _fit(estimator, d)
+
+
+def _fit(estimator: Any, d: int) -> None:
+    points = np.random.default_rng(d).normal(size=(300, d))
+    points[:150] += 8.0
+    estimator.fit(points)

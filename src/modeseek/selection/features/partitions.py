@@ -105,7 +105,7 @@ class Partitions(Clusters):
         """
         from modeseek.selection.partition_loops import compact_each
 
-        return _numbered(*compact_each(self.labels[:, rows], self.n_clusters))
+        return _numbered(*compact_each(self.labels.take(rows, axis=1), self.n_clusters))
 
     def counts(self) -> IntArray:
         """Return the number of points of each cluster."""
