@@ -228,6 +228,8 @@ def _rounding(points: Points) -> float:
 
 def _positive(found: Neighbors) -> Neighbors:
     """Return the neighbours with positive distances; those of distinct points may be 0 by rounding."""
-    positive = found.distances[found.distances > 0]
-    distances = np.maximum(found.distances, positive.min() if len(positive) else 1.0)
-    return Neighbors(np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(distances))
+    indices, distances = np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(found.distances)
+    if (distances[:, 0] > 0).all():  # the smallest of each row
+        return Neighbors(indices, distances)
+    positive = distances[distances > 0]
+    return Neighbors(indices, np.maximum(distances, positive.min() if len(positive) else 1.0))

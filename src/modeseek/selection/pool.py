@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, PoolConfig, SelectionConfig
 from modeseek.selection.data import SelectionData
@@ -14,7 +15,6 @@ from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.samples import draw
 from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as_directions, refine_as_mixtures
-from modeseek.selection.threads import run_each
 
 # where candidates come from: the proposers and the refinement that is no variant of a proposal
 ORIGINS = (*PROPOSERS, REFINED_NAME)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import Subset, subsample
 from modeseek.selection.pool import Pool, table_of
 from modeseek.selection.proposers import PROPOSERS
 from modeseek.selection.proposers.samples import draw
-from modeseek.selection.threads import run_each
 
 
 def reproducibility(base: Subset, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None) -> Array:

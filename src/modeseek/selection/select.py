@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from modeseek._common.neighbors import Neighbors
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
@@ -27,7 +28,6 @@ from modeseek.selection.proposers.base import AS_PROPOSED
 from modeseek.selection.proposers.modes import Modes
 from modeseek.selection.rare import add_rare, split_off_rare
 from modeseek.selection.refinements import REFINED_NAME
-from modeseek.selection.threads import run_each
 from modeseek.selection.votes import vote
 
 STABLE = FEATURES.index("stable")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset
@@ -25,7 +26,6 @@ from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
 from modeseek.selection.reproducibility import reproducibility
-from modeseek.selection.threads import run_each
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
