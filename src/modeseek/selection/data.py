@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_n
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, SelectionConfig, SubsamplesConfig
+
+if TYPE_CHECKING:
+    from modeseek.selection.modes import PointTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class SelectionData:
         Whether points are directions, so that clusters may be refined by spherical k-means.
     approximate : bool
         Whether neighbours were found approximately.
+    trees : dict
+        Merge trees of the modes that were computed before: for (edges of each point, neighbours of the density).
     """
 
     points: Array
@@ -48,6 +53,7 @@ class SelectionData:
     dimension: float
     spherical: bool
     approximate: bool = False
+    trees: dict[tuple[int, int], PointTree] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.weights)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import RefinementsConfig
 from modeseek.selection.data import SelectionData
@@ -39,7 +40,11 @@ def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: Ref
 
 
 def refine_as_mixtures(
-    data: SelectionData, candidates: Sequence[Proposal], rng: np.random.Generator, config: RefinementsConfig
+    data: SelectionData,
+    candidates: Sequence[Proposal],
+    rng: np.random.Generator,
+    config: RefinementsConfig,
+    n_jobs: int | None = None,
 ) -> list[Proposal]:
     """Return Gaussian mixtures that start from candidates of some proposers."""
     rows = draw(len(data), config.max_points, rng)
@@ -49,7 +54,8 @@ def refine_as_mixtures(
         if each.proposer not in config.not_refined and each.labels.max() < config.max_components
     ]
     step = max(1, len(sources) // config.max_refined)
-    found = (refine_as_mixture(data, each.labels, rows, config) for each in sources[::step][: config.max_refined])
+    starts = [each.labels for each in sources[::step][: config.max_refined]]
+    found = run_each(lambda labels: refine_as_mixture(data, labels, rows, config), starts, n_jobs)
     return [Proposal(REFINED_NAME, labels, variant=REFINED) for labels in found if labels is not None]
 
 
