@@ -1,6 +1,5 @@
 """Nearest neighbours, exact and in bounded memory, and the intrinsic dimension that their distances imply."""
 
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,15 +8,12 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from modeseek._common.distances import BLOCK, TREE_DIMENSIONS, central_point, distance_blocks, untrusted_below
 from modeseek._common.storable import storable
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 
-# the process that imported this module; `os.getpid` differs in a process that was forked from it
-IMPORTING_PROCESS = os.getpid()
 # for at most this many points, all distances are computed: faster than any tree
 FEW_POINTS = 24
 # number of distances in a block that stays in the processor's cache
@@ -253,18 +249,12 @@ def _sort_ties(indices: IntArray, distances: Array, n_jobs: int | None) -> None:
 
 
 def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, parts: Iterator[slice]) -> IntArray:
-    """Return the k nearest points of each query, up to the rounding of products.
+    """Return the k nearest points of each query, up to the rounding of products."""
+    from modeseek._common.product_neighbors import nearest_by_products
 
-    scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
-    survive a fork and scikit-learn would wait for them forever.
-    """
-    from sklearn.neighbors import NearestNeighbors  # slow to import
-
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points)
     found = np.empty((len(queries), k), dtype=np.intp)
-    with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
-        for part in parts:
-            found[part] = search.kneighbors(queries[part], return_distance=False)
+    for part in parts:
+        found[part] = nearest_by_products(points, queries[part], k, n_jobs)
     return found
 
 
