@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from modeseek._common.neighbors import Neighbors
 from modeseek._common.threads import Later, run_each
@@ -31,6 +32,7 @@ from modeseek.selection.refinements import REFINED_NAME
 from modeseek.selection.votes import vote
 
 STABLE = FEATURES.index("stable")
+POINTS_PER_THREAD = 1000
 
 
 def select_partition(
@@ -160,6 +162,10 @@ class Selector:
     config: SelectionConfig = DEFAULT
     choice: Choice = field(default_factory=load_choice)
     knowledge: Knowledge | None = None
+
+    def __post_init__(self) -> None:
+        # with fewer points, threads wait for the interpreter lock for most of the time
+        self.n_jobs = min(effective_n_jobs(self.n_jobs), 1 + len(self.data) // POINTS_PER_THREAD)
 
     @cached_property
     def base(self) -> Subset:

@@ -33,9 +33,10 @@ def shared_neighbor_graph(indices: IntArray) -> csr_array:
     starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 1 << 31 else np.int64)
     directed = csr_array((weights.ravel(), near.ravel(), starts), shape=(n, n))
     # transposing sorts the columns of each row; SciPy adds sorted arrays several times as fast, and leaves out zeros
-    back = csr_array(directed.T)
+    back = directed.T.tocsr()
     back.sum_duplicates()
-    return csr_array(csr_array(back.T) + back)
+    graph: csr_array = back.T.tocsr() + back
+    return graph
 
 
 def louvain(
