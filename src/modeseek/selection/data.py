@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -67,6 +68,14 @@ class SelectionData:
     def n_neighbors(self) -> int:
         """Number of neighbours of each point."""
         return self.indices.shape[1]
+
+    @cached_property
+    def _all_weigh_one(self) -> bool:
+        return bool((self.weights == 1).all())
+
+    def weight_of_each(self, labels: IntArray) -> Array:
+        """Return the weight of each cluster of a partition; adding up ones takes twice as long as counting."""
+        return np.bincount(labels).astype(np.float64) if self._all_weigh_one else np.bincount(labels, self.weights)
 
     @property
     def total_weight(self) -> float:

@@ -82,7 +82,7 @@ def build_pool(
     rng = np.random.default_rng((config.seed, count))
     rows = draw(len(data), config.pool.compared_points, rng)
     rare = _rare_points(proposed, rng, config.pool, n_jobs) if len(data) >= config.pool.rare_from else rows[:0]
-    pool = _merged(proposed, count_votes(proposed), rows, rare, config.pool)
+    pool = _merged(proposed, count_votes(proposed), rows, rare, config.pool, n_jobs)
     if progress.interruption:
         return pool
     more = refine_as_mixtures(data, pool.candidates, rng, config.refinements, n_jobs)
@@ -91,7 +91,7 @@ def build_pool(
     if not added:
         return pool
     votes = np.concatenate([pool.votes, count_votes(added)])
-    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool)
+    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool, n_jobs)
 
 
 def _proposals(
@@ -137,7 +137,7 @@ def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolCon
     found = []
     for each in proposals:
         labels, k = compact(each.labels)
-        mass, sizes = np.bincount(labels, weights=data.weights), np.bincount(labels)
+        mass, sizes = data.weight_of_each(labels), np.bincount(labels)
         few = k <= config.max_clusters_per_point * len(labels)
         if few and mass.max() < config.max_share * data.total_weight and (sizes >= 2).sum() >= 2:
             found.append(each._replace(labels=labels))
@@ -177,7 +177,14 @@ def _rare_points(
     return points[draw(len(points), config.rare_points, rng)]
 
 
-def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: IntArray, config: PoolConfig) -> Pool:
+def _merged(
+    proposals: Sequence[Proposal],
+    votes: Array,
+    rows: IntArray,
+    rare: IntArray,
+    config: PoolConfig,
+    n_jobs: int | None,
+) -> Pool:
     """Merge near-copies into the candidate that agrees best with the whole pool.
 
     Candidates are compared on the points `rows`, and on the points `rare` of small clusters if there are any.
@@ -187,10 +194,10 @@ def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: I
     if not proposals:
         return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
     table, sizes, which = table_of([each.labels for each in proposals], np.concatenate([rows, rare]))
-    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes)
+    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes, n_jobs)
     same = agreement >= config.same_agreement
     if len(rare):
-        on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes)
+        on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes, n_jobs)
         same &= on_rare >= config.rare_agreement
     # of equal partitions the first one stands for all
     first = np.unique(which, return_index=True)[1]

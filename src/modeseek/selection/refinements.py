@@ -30,7 +30,7 @@ def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: Ref
     for each in proposals:
         if each.proposer not in config.absorbed:
             continue
-        sizes = np.bincount(each.labels, weights=data.weights)
+        sizes = data.weight_of_each(each.labels)
         small = sizes < least
         mostly_small = len(data) >= config.many_points and 2 * sizes[small].sum() > data.total_weight
         if small.any() and not small.all() and not mostly_small:
