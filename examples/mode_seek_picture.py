@@ -30,7 +30,7 @@ TITLE = {"loc": "left", "fontweight": "bold", "fontsize": 11}
 def draw_density(ax: Axes, data: SelectionData, X: np.ndarray) -> None:
     """Draw the edges of the nearest-neighbour graph, and the points coloured by their density."""
     near = slice(None), slice(N_NEIGHBORS)
-    edges, _ = unique_edges(data.indices[near], data.distances[near])
+    edges = np.column_stack(unique_edges(data.indices[near], data.distances[near])[:2])
     ((_, tree),) = Modes().trees(data, [N_NEIGHBORS])
     ax.add_collection(LineCollection(list(X[edges]), colors=MUTED_COLOR, linewidths=0.4, alpha=0.6, zorder=1))
     points = ax.scatter(*X.T, c=tree.heights, s=14, cmap="viridis", zorder=2)

@@ -13,6 +13,7 @@ from inputs import states
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.distances import kth_distance, kth_distances, pairs_within
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest, nearest_neighbors
+from modeseek._common.product_neighbors import nearest_by_products
 
 DIMENSIONS = [2, 13, 40]  # by trees, and by products of rows
 
@@ -178,3 +179,22 @@ def test_far_neighbours_by_blocks(n, rng):
     points = rng.normal(size=(n, 2))
     k = max(1, int(0.3 * n))
     assert_allclose(kth_distance(points, k), np.sort(cdist(points, points), axis=1)[:, k - 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 1), (40, 7, 40), (700, 130, 30), (2500, 90, 9)])
+def test_neighbours_by_products_are_the_first_of_equally_near_ones(n, m, k, n_jobs, rng):
+    points, queries = rng.integers(0, 3, (n, 14)) * 1.0, rng.integers(0, 3, (m, 14)) * 1.0
+    squares = cdist(queries, points, "sqeuclidean")
+    wanted = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    assert_array_equal(np.sort(nearest_by_products(points, queries, k, n_jobs), axis=1), np.sort(wanted, axis=1))
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending", "random"])
+def test_neighbours_by_products_in_any_order_of_distance(order, rng):
+    points = rng.normal(size=(3000, 13))
+    length = np.argsort(np.linalg.norm(points, axis=1))
+    points = {"ascending": points[length], "descending": points[length[::-1]], "random": points}[order]
+    queries = 0.1 * points[:100]
+    wanted = np.argsort(cdist(queries, points), axis=1)[:, :20]
+    assert_array_equal(np.sort(nearest_by_products(points, queries, 20, 1), axis=1), np.sort(wanted, axis=1))

@@ -13,7 +13,7 @@ from inputs import DEGENERATE, raw_rows, selection_data_of
 from modeseek.selection import features
 from modeseek.selection.config import DEFAULT
 from modeseek.selection.data import base_sample
-from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_table
+from modeseek.selection.features import FEATURES, TABLE, candidate_features, feature_samples, feature_table
 from modeseek.selection.features.gaussians_loops import gaussian_scores
 from modeseek.selection.features.geometry_loops import center_statistics, separations, silhouettes
 from modeseek.selection.features.graph import graph_features, graph_sample
@@ -66,7 +66,10 @@ def test_units_change_nothing(scale):
     X, _ = labelled()
     data, other = selection_data_of(X), selection_data_of(scale * X)
     pool = build_pool(data, config=QUICK)
-    one, two = (feature_table(each, pool, np.zeros(len(pool)), np.random.default_rng(0)) for each in (data, other))
+    one, two = (
+        feature_table(each, pool, np.zeros(len(pool)), feature_samples(each, np.random.default_rng(0)))
+        for each in (data, other)
+    )
     assert_allclose(one, two, rtol=1e-4, atol=1e-6)
 
 
@@ -75,9 +78,9 @@ def test_features_do_not_depend_on_the_batches(size, monkeypatch):
     data = selection_data_of(labelled()[0])
     pool = build_pool(data, config=QUICK)
     tables = []
-    for labels in (features.BATCH_LABELS, size):
-        monkeypatch.setattr(features, "BATCH_LABELS", labels)
-        tables.append(feature_table(data, pool, np.zeros(len(pool)), np.random.default_rng(0)))
+    for labels in (features.MOST_LABELS, size):
+        monkeypatch.setattr(features, "MOST_LABELS", labels)
+        tables.append(feature_table(data, pool, np.zeros(len(pool)), feature_samples(data, np.random.default_rng(0))))
     assert_array_equal(*tables)
 
 
@@ -118,7 +121,10 @@ def test_features_of_the_graph_do_not_use_coordinates():
     rng = np.random.default_rng(9)
     other = replace(data, points=rng.normal(size=(90, 5)), components=rng.normal(size=data.components.shape))
     other = replace(other, coordinates=other.components)
-    tables = (feature_table(each, pool, np.zeros(len(pool)), np.random.default_rng(0)) for each in (data, other))
+    tables = (
+        feature_table(each, pool, np.zeros(len(pool)), feature_samples(each, np.random.default_rng(0)))
+        for each in (data, other)
+    )
     one, two = tables
     alone = [each.graph_only for each in TABLE]
     assert_array_equal(one[:, alone], two[:, alone])

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from inputs import Wanted, labels_of_points, selection_data_of
 from modeseek.selection import DEFAULT, ClusterBounds
-from modeseek.selection.rare import add_rare, split_off_rare
+from modeseek.selection.rare import add_rare, find_rare, split_off_rare
 from modeseek.selection.select import Selector
 
 # the rules of large data, for small ones: a cluster of fewer than 100 of 3,000 points is rare
@@ -28,7 +28,7 @@ RARE = [TRUTH == 2, TRUTH == 3]
 
 @pytest.mark.parametrize("coarse", [(0, 1, 0, 1), (0, 0, 0, 0), (0, 1, 2, 2)])
 def test_rare_clusters_are_split_off(coarse):
-    found, halves = split_off_rare(DATA, np.array(coarse, dtype=np.int32)[TRUTH], CONFIG)
+    found, halves = split_off_rare(np.array(coarse, dtype=np.int32)[TRUTH], find_rare(DATA, CONFIG), CONFIG)
     for rows in RARE:
         assert_array_equal(found == found[rows][0], rows)
     assert len(halves) == CONFIG.rare.n_halves
@@ -36,7 +36,7 @@ def test_rare_clusters_are_split_off(coarse):
 
 def test_clusters_of_the_partition_are_kept():
     labels = TRUTH.astype(np.int32)
-    found, halves = split_off_rare(DATA, labels, CONFIG)
+    found, halves = split_off_rare(labels, find_rare(DATA, CONFIG), CONFIG)
     assert found is labels
     assert halves == []
 
@@ -53,13 +53,13 @@ def test_data_without_rare_clusters(kind, seed):
         "rounded": lambda size: np.round(rng.normal(size=size), 2),
     }
     data = selection_data_of(draws[kind](size=(3000, 2)))
-    assert split_off_rare(data, np.zeros(len(data), dtype=np.int32), CONFIG)[1] == []
+    assert split_off_rare(np.zeros(len(data), dtype=np.int32), find_rare(data, CONFIG), CONFIG)[1] == []
 
 
 @pytest.mark.parametrize("config", [DEFAULT, replace(CONFIG, rare=replace(CONFIG.rare, min_points=61))])
 def test_clusters_with_too_few_points_are_not_split_off(config):
     labels = np.zeros(len(DATA), dtype=np.int32)
-    assert split_off_rare(DATA, labels, config)[0] is labels
+    assert split_off_rare(labels, find_rare(DATA, config), config)[0] is labels
 
 
 def test_the_selection_has_rare_clusters_with_their_confidence():

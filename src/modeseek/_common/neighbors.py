@@ -1,6 +1,5 @@
 """Nearest neighbours, exact and in bounded memory, and the intrinsic dimension that their distances imply."""
 
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,14 +8,12 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from modeseek._common.distances import BLOCK, TREE_DIMENSIONS, central_point, distance_blocks, untrusted_below
 from modeseek._common.storable import storable
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 
-# the process that imported this module; `os.getpid` differs in a process that was forked from it
-IMPORTING_PROCESS = os.getpid()
 # for at most this many points, all distances are computed: faster than any tree
 FEW_POINTS = 24
 # number of distances in a block that stays in the processor's cache
@@ -25,6 +22,8 @@ CACHED_BLOCK = 1 << 18
 MAX_COORDINATE = 1e150
 # number of queries between two progress reports, which are also chances for Ctrl-C
 REPORTED_ROWS = 1 << 14
+# number of rows whose distances one task computes
+TASK_ROWS = 1 << 12
 
 
 def nearest(
@@ -217,59 +216,64 @@ def nearest_neighbors(
         # rounding may have pushed a point out of its own list
         lost = ~(indices == np.arange(n)[:, None]).any(axis=1)
         indices[lost, -1] = np.flatnonzero(lost)
-        distances = _distances_to(points, indices)
+        distances = _distances_to(points, indices, n_jobs)
         _correct(points, untrusted_below(centered), indices, distances)
-    _sort_ties(indices, distances)
+    _sort_ties(indices, distances, n_jobs)
     return Neighbors(indices[:, 1 : k + 1], distances[:, 1 : k + 1])
 
 
-def sorted_lists(points: Array, indices: IntArray) -> Neighbors:
+def sorted_lists(points: Array, indices: IntArray, *, n_jobs: int | None = None) -> Neighbors:
     """Return given neighbours of each point, other than the point itself, with their distances and sorted by them."""
     own = np.arange(len(points), dtype=indices.dtype)
     indices = np.column_stack([own, indices])
-    distances = _distances_to(points.astype(np.float64), indices)
-    _sort_ties(indices, distances)
+    distances = _distances_to(points.astype(np.float64), indices, n_jobs)
+    _sort_ties(indices, distances, n_jobs)
     return Neighbors(indices[:, 1:], distances[:, 1:])
 
 
-def _sort_ties(indices: IntArray, distances: Array) -> None:
+def _sort_ties(indices: IntArray, distances: Array, n_jobs: int | None) -> None:
     """Sort lists by distance and index, in place, with each point first in its own list.
 
     Most lists are in this order already.
     """
-    own = np.arange(len(indices))
-    rows = np.flatnonzero((indices[:, 0] != own) | (np.diff(distances, axis=1) <= 0).any(axis=1))
-    near, length = indices[rows], distances[rows]
-    order = np.lexsort((near, np.where(near == own[rows, None], -1.0, length)), axis=1)
-    indices[rows], distances[rows] = np.take_along_axis(near, order, axis=1), np.take_along_axis(length, order, axis=1)
+
+    def sort(start: int) -> None:
+        near, length = indices[start : start + TASK_ROWS], distances[start : start + TASK_ROWS]
+        own = np.arange(start, start + len(near))
+        rows = np.flatnonzero((near[:, 0] != own) | (length[:, 1:] <= length[:, :-1]).any(axis=1))
+        order = np.lexsort((near[rows], np.where(near[rows] == own[rows, None], -1.0, length[rows])), axis=1)
+        near[rows], length[rows] = (np.take_along_axis(each[rows], order, axis=1) for each in (near, length))
+
+    for _ in run_each(sort, range(0, len(indices), TASK_ROWS), n_jobs):
+        pass
 
 
 def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, parts: Iterator[slice]) -> IntArray:
-    """Return the k nearest points of each query, up to the rounding of products.
+    """Return the k nearest points of each query, up to the rounding of products."""
+    from modeseek._common.product_neighbors import nearest_by_products
 
-    scikit-learn does this faster than NumPy or SciPy. A forked process uses one thread, because OpenMP threads do not
-    survive a fork and scikit-learn would wait for them forever.
-    """
-    from sklearn.neighbors import NearestNeighbors  # slow to import
-
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(points)
     found = np.empty((len(queries), k), dtype=np.intp)
-    with threadpool_limits(effective_n_jobs(n_jobs) if os.getpid() == IMPORTING_PROCESS else 1):
-        for part in parts:
-            found[part] = search.kneighbors(queries[part], return_distance=False)
+    for part in parts:
+        found[part] = nearest_by_products(points, queries[part], k, n_jobs)
     return found
 
 
-def _distances_to(points: Array, indices: IntArray) -> Array:
+def _distances_to(points: Array, indices: IntArray, n_jobs: int | None) -> Array:
     """Return the distances from each point to its listed neighbours, from differences; blocks stay in the cache."""
     distances = np.empty(indices.shape)
     step = max(1, CACHED_BLOCK // (indices.shape[1] * points.shape[1]))
-    for start in range(0, len(indices), step):
-        part = slice(start, start + step)
-        away = points.take(indices[part], axis=0)
-        away -= points[part, None]
-        np.add.reduce(np.square(away, out=away), axis=2, out=distances[part])
-    return np.sqrt(distances, out=distances)
+
+    def measure(first: int) -> None:
+        for start in range(first, min(first + TASK_ROWS, len(indices)), step):
+            part = slice(start, min(start + step, first + TASK_ROWS))
+            away = points.take(indices[part], axis=0)
+            away -= points[part, None]
+            np.add.reduce(np.square(away, out=away), axis=2, out=distances[part])
+            np.sqrt(distances[part], out=distances[part])
+
+    for _ in run_each(measure, range(0, len(indices), TASK_ROWS), n_jobs):
+        pass
+    return distances
 
 
 def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Array) -> None:

@@ -87,10 +87,11 @@ def both_ways(near, width):  # type: ignore[no-untyped-def]
 def make_symmetric(near, squares):  # type: ignore[no-untyped-def]
     """Insert each point into the lists of its neighbours where it is nearer than their last entry."""
     n, k = near.shape
+    last = squares[:, k - 1].copy()  # most points are too far, and these few numbers stay in the cache
     for i in range(n):
         for q in range(k):
             j, value = near[i, q], squares[i, q]
-            if j < 0 or value >= squares[j, k - 1]:
+            if j < 0 or value >= last[j]:
                 continue
             present = False
             for r in range(k):
@@ -104,3 +105,4 @@ def make_symmetric(near, squares):  # type: ignore[no-untyped-def]
                 squares[j, place], near[j, place] = squares[j, place - 1], near[j, place - 1]
                 place -= 1
             squares[j, place], near[j, place] = value, i
+            last[j] = squares[j, k - 1]

@@ -74,7 +74,7 @@ class ApproximateConfig:
     n_rounds: int = 2
     n_expanded: int = 24
     seed: int = 0
-    task_rows: int = 1 << 13
+    task_rows: int = 1 << 11
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_n
 from modeseek._common.points import Points
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, SelectionConfig, SubsamplesConfig
+
+if TYPE_CHECKING:
+    from modeseek.selection.modes import PointTree
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,8 @@ class SelectionData:
         Whether points are directions, so that clusters may be refined by spherical k-means.
     approximate : bool
         Whether neighbours were found approximately.
+    trees : dict
+        Merge trees of the modes that were computed before: for (edges of each point, neighbours of the density).
     """
 
     points: Array
@@ -48,6 +54,7 @@ class SelectionData:
     dimension: float
     spherical: bool
     approximate: bool = False
+    trees: dict[tuple[int, int], PointTree] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -61,6 +68,14 @@ class SelectionData:
     def n_neighbors(self) -> int:
         """Number of neighbours of each point."""
         return self.indices.shape[1]
+
+    @cached_property
+    def _all_weigh_one(self) -> bool:
+        return bool((self.weights == 1).all())
+
+    def weight_of_each(self, labels: IntArray) -> Array:
+        """Return the weight of each cluster of a partition; adding up ones takes twice as long as counting."""
+        return np.bincount(labels).astype(np.float64) if self._all_weigh_one else np.bincount(labels, self.weights)
 
     @property
     def total_weight(self) -> float:
@@ -229,6 +244,8 @@ def _rounding(points: Points) -> float:
 
 def _positive(found: Neighbors) -> Neighbors:
     """Return the neighbours with positive distances; those of distinct points may be 0 by rounding."""
-    positive = found.distances[found.distances > 0]
-    distances = np.maximum(found.distances, positive.min() if len(positive) else 1.0)
-    return Neighbors(np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(distances))
+    indices, distances = np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(found.distances)
+    if (distances[:, 0] > 0).all():  # the smallest of each row
+        return Neighbors(indices, distances)
+    positive = distances[distances > 0]
+    return Neighbors(indices, np.maximum(distances, positive.min() if len(positive) else 1.0))

@@ -166,6 +166,7 @@ def expectation_maximization(
     shares[labels, np.arange(n)] = 1.0
     floor, half, away = 1e-3 * variance + 1e-300, 0.5 * d * math.log(2 * math.pi), np.empty(d)
     inverse, log_scale = np.zeros((k, d, d)), np.zeros(k)
+    part, dense, top, best, added = np.empty(n), np.empty(n, np.int32), np.empty(n), np.empty(n, np.int32), np.empty(n)
     before, now = -math.inf, -math.inf
     for _ in range(steps):
         mass, means, scatter = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
@@ -177,7 +178,9 @@ def expectation_maximization(
         if len(inverse) < k:  # all components share one covariance
             inverse, log_scale = np.repeat(inverse, k, axis=0), np.repeat(log_scale, k)
         offset = np.array([math.log(each / total) for each in shares_of]) + log_scale - half
-        top, _, shares, added = relative_densities(columns, means, inverse, offset)
+        top.fill(-math.inf)
+        added.fill(0.0)
+        _densities_loop(columns, means, inverse, offset, part, dense, top, best, shares, added)
         shares /= added
         now = float(weights @ (top + np.log(added))) / total
         if now - before < tol:

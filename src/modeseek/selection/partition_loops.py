@@ -9,10 +9,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from joblib import effective_n_jobs
 from numba import njit
 
 from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
+
+# least number of partitions that a thread compares with the others
+PAIRED = 20
 
 
 @cached_loop
@@ -102,9 +107,9 @@ def _adjusted(both, first, second, total):  # type: ignore[no-untyped-def]
 
 
 @cached_loop
-def _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy):  # type: ignore[no-untyped-def]
+def _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy, first, step):  # type: ignore[no-untyped-def]
     c, m = table.shape
-    for a in range(c):
+    for a in range(first, c, step):
         for b in range(a):
             both, joint = 0.0, 0.0
             found = _count_cells(table[a], table[b], sizes[b], cells, seen)
@@ -118,7 +123,7 @@ def _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, en
             entropy[b, a] = (logs[b] - joint) / m
 
 
-def pair_agreement(table: IntArray, sizes: IntArray) -> tuple[Array, Array]:
+def pair_agreement(table: IntArray, sizes: IntArray, n_jobs: int | None = None) -> tuple[Array, Array]:
     """Return adjusted Rand index and conditional entropy H(b | a) for all pairs a, b of partitions."""
     c, m = table.shape
     log_of = np.array([i * math.log(max(i, 1)) for i in range(m + 1)])
@@ -127,8 +132,14 @@ def pair_agreement(table: IntArray, sizes: IntArray) -> tuple[Array, Array]:
     # added up in the same order as the cells below, so that equal partitions have no entropy given each other
     logs = np.bincount(np.repeat(np.arange(c), sizes), weights=log_of[counts])
     ari, entropy = np.ones((c, c)), np.zeros((c, c))
-    cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m + 1, dtype=np.int64)
-    _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy)
+    step = max(1, min(effective_n_jobs(n_jobs), c // PAIRED))
+
+    def compare(first: int) -> None:
+        cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m + 1, dtype=np.int64)
+        _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy, first, step)
+
+    for _ in run_each(compare, range(step), n_jobs):
+        pass
     return ari, entropy
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
+from modeseek._common.threads import Later, run_each
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, PoolConfig, SelectionConfig
 from modeseek.selection.data import SelectionData
@@ -14,10 +17,14 @@ from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import PROPOSERS, Proposal
 from modeseek.selection.proposers.samples import draw
 from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as_directions, refine_as_mixtures
-from modeseek.selection.threads import run_each
 
 # origins of candidates: the proposers, and the refinement by expectation maximization
 ORIGINS = (*PROPOSERS, REFINED_NAME)
+# from this number of points on, the settings of a proposer that take long are computed by several threads
+MANY_POINTS = 5000
+SPLIT = {"communities": "neighbor_counts", "spanning_tree": "core_counts"}
+# proposers that take longest, and start first
+SLOW = ("mean_shift", "centers", "spanning_tree", "communities")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +58,7 @@ def build_pool(
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
     progress: SelectionProgress | None = None,
+    beside: Sequence[Later[Any]] = (),
 ) -> Pool:
     """Return the candidates of all proposers and their refinements, without near-copies.
 
@@ -63,32 +71,63 @@ def build_pool(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     progress : SelectionProgress, optional
+    beside : sequence of Later
+        Values that idle threads compute while the proposers run.
     """
-
-    def propose(number: int) -> tuple[list[Proposal], list[Proposal]]:
-        proposer = PROPOSERS[config.proposers[number]](config)
-        found = proposer.propose(data, np.random.default_rng((config.seed, number)))
-        absorbed = absorb_small(data, found, config.refinements)
-        return distinct(found, data, config.pool), distinct(absorbed, data, config.pool)
-
     progress, count = progress or SelectionProgress(), len(config.proposers)
-    found = progress.collect("proposals", "proposers", count, run_each(propose, range(count), n_jobs))
+    found = progress.collect("proposals", "proposers", count, _proposals(data, config, n_jobs, beside))
     if not found:
         raise KeyboardInterrupt
     proposed = [each for kind in (0, 1) for both in found for each in both[kind]]
     rng = np.random.default_rng((config.seed, count))
     rows = draw(len(data), config.pool.compared_points, rng)
-    rare = _rare_points(proposed, rng, config.pool) if len(data) >= config.pool.rare_from else rows[:0]
-    pool = _merged(proposed, count_votes(proposed), rows, rare, config.pool)
+    rare = _rare_points(proposed, rng, config.pool, n_jobs) if len(data) >= config.pool.rare_from else rows[:0]
+    pool = _merged(proposed, count_votes(proposed), rows, rare, config.pool, n_jobs)
     if progress.interruption:
         return pool
-    more = refine_as_mixtures(data, pool.candidates, rng, config.refinements)
+    more = refine_as_mixtures(data, pool.candidates, rng, config.refinements, n_jobs)
     more += refine_as_directions(data, pool.candidates, config.refinements, n_jobs)
     added = distinct(more, data, config.pool)
     if not added:
         return pool
     votes = np.concatenate([pool.votes, count_votes(added)])
-    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool)
+    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool, n_jobs)
+
+
+def _proposals(
+    data: SelectionData, config: SelectionConfig, n_jobs: int | None, beside: Sequence[Later[Any]]
+) -> Iterator[tuple[list[Proposal], list[Proposal]]]:
+    """Yield for each proposer its proposals, and those in which small clusters are absorbed."""
+    parts = [
+        (number, part, settings)
+        for number, name in enumerate(config.proposers)
+        for part, settings in enumerate(_settings(name, len(data), config))
+    ]
+
+    def propose(each: tuple[int, int, SelectionConfig]) -> tuple[list[Proposal], list[Proposal]]:
+        number, _, settings = each
+        rng = np.random.default_rng((config.seed, number))
+        found = PROPOSERS[config.proposers[number]](settings).propose(data, rng)
+        absorbed = absorb_small(data, found, config.refinements)
+        return distinct(found, data, config.pool), distinct(absorbed, data, config.pool)
+
+    def cost(each: tuple[int, int, SelectionConfig]) -> float:
+        name = config.proposers[each[0]]
+        # more neighbours, which come last, take longer
+        return len(parts) * SLOW.index(name) + each[1] if name in SLOW else -1.0
+
+    results = run_each(propose, parts, n_jobs, cost=cost, beside=beside)
+    for _, group in groupby(zip(parts, results, strict=True), key=lambda each: each[0][0]):
+        found = [result for _, result in group]
+        yield [each for proposed, _ in found for each in proposed], [each for _, absorbed in found for each in absorbed]
+
+
+def _settings(name: str, n: int, config: SelectionConfig) -> list[SelectionConfig]:
+    """Return configs with which a proposer proposes the partitions of `config`, one after the other."""
+    if n < MANY_POINTS or name not in SPLIT:
+        return [config]
+    own = getattr(config, name)
+    return [replace(config, **{name: replace(own, **{SPLIT[name]: (each,)})}) for each in getattr(own, SPLIT[name])]
 
 
 def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolConfig) -> list[Proposal]:
@@ -98,7 +137,7 @@ def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolCon
     found = []
     for each in proposals:
         labels, k = compact(each.labels)
-        mass, sizes = np.bincount(labels, weights=data.weights), np.bincount(labels)
+        mass, sizes = data.weight_of_each(labels), np.bincount(labels)
         few = k <= config.max_clusters_per_point * len(labels)
         if few and mass.max() < config.max_share * data.total_weight and (sizes >= 2).sum() >= 2:
             found.append(each._replace(labels=labels))
@@ -123,19 +162,29 @@ def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Arr
     return table[first], sizes[first], which
 
 
-def _rare_points(proposals: Sequence[Proposal], rng: np.random.Generator, config: PoolConfig) -> IntArray:
+def _rare_points(
+    proposals: Sequence[Proposal], rng: np.random.Generator, config: PoolConfig, n_jobs: int | None
+) -> IntArray:
     """Return points of small clusters, about as many from each proposal that has some."""
-    found = []
-    for each in proposals:
+
+    def members_of(each: Proposal) -> IntArray:
         sizes = np.bincount(each.labels)
         small = (sizes >= config.rare_size) & (sizes < config.rare_share * len(each.labels))
-        members = np.flatnonzero(small[each.labels])
-        found.append(members[draw(len(members), 20, rng)])
+        return np.flatnonzero(small[each.labels]) if small.any() else np.zeros(0, dtype=np.intp)
+
+    found = [members[draw(len(members), 20, rng)] for members in run_each(members_of, proposals, n_jobs)]
     points = np.unique(np.concatenate([*found, np.zeros(0, dtype=np.intp)]))
     return points[draw(len(points), config.rare_points, rng)]
 
 
-def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: IntArray, config: PoolConfig) -> Pool:
+def _merged(
+    proposals: Sequence[Proposal],
+    votes: Array,
+    rows: IntArray,
+    rare: IntArray,
+    config: PoolConfig,
+    n_jobs: int | None,
+) -> Pool:
     """Merge near-copies into the candidate that agrees best with the whole pool.
 
     Candidates are compared on the points `rows`, and on the points `rare` of small clusters if there are any.
@@ -145,10 +194,10 @@ def _merged(proposals: Sequence[Proposal], votes: Array, rows: IntArray, rare: I
     if not proposals:
         return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
     table, sizes, which = table_of([each.labels for each in proposals], np.concatenate([rows, rare]))
-    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes)
+    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes, n_jobs)
     same = agreement >= config.same_agreement
     if len(rare):
-        on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes)
+        on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes, n_jobs)
         same &= on_rare >= config.rare_agreement
     # the first of several equal partitions represents all
     first = np.unique(which, return_index=True)[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,19 +15,44 @@ from modeseek.selection.modes import cut
 from modeseek.selection.proposers.modes import Modes, prominence_level
 
 
-def split_off_rare(data: SelectionData, labels: IntArray, config: SelectionConfig) -> tuple[IntArray, list[IntArray]]:
-    """Make clusters of the rare modes within the clusters of a partition.
+class RareModes(NamedTuple):
+    """The number of the rare mode of each point, from 1, or 0: in all points, and in random halves of them."""
 
-    A mode is rare if the base sample has fewer than `config.rare.sampled` of its points on average. It becomes a
-    cluster if it has at least `config.rare.min_points` points, if its prominence is larger than expected by chance, and
-    if it is found again in random halves of the points. Densities from k neighbours of n points are about n / k
-    independent estimates, and the largest of as many standard normal errors is about sqrt(2 ln(n / k)).
+    modes: IntArray
+    halves: list[IntArray]
+
+
+def find_rare(data: SelectionData, config: SelectionConfig) -> RareModes | None:
+    """Return the rare modes of the density; None if there are none.
+
+    A mode is rare if the base sample has fewer than `config.rare.sampled` of its points on average, but at least
+    `config.rare.min_points`, and if its prominence is larger than expected by chance. Densities from k neighbours of n
+    points are about n / k independent estimates, and the largest of as many standard normal errors is about
+    sqrt(2 ln(n / k)).
+    """
+    own, n = config.rare, len(data)
+    max_points = own.sampled / config.base_points * n
+    if max_points <= own.min_points:
+        return None
+    count = min(own.n_neighbors, data.n_neighbors)
+    level = prominence_level(np.sqrt(2.0 * np.log(n / count)), count)
+    modes = _rare_modes(data, count, level, (own.min_points, max_points), config)
+    if not modes.any():
+        return None
+    halves = [_rare_modes_in_half(data, number, level, max_points, config) for number in range(own.n_halves)]
+    return RareModes(modes, halves)
+
+
+def split_off_rare(
+    labels: IntArray, rare: RareModes | None, config: SelectionConfig
+) -> tuple[IntArray, list[IntArray]]:
+    """Make clusters of the rare modes within the clusters of a partition that are found again in random halves.
 
     Parameters
     ----------
-    data : SelectionData
     labels : (n,) integer array
         The partition, numbered from 0.
+    rare : RareModes or None
     config : SelectionConfig
 
     Returns
@@ -36,16 +62,9 @@ def split_off_rare(data: SelectionData, labels: IntArray, config: SelectionConfi
     halves : list of (n,) integer arrays
         For each half, the rare mode of each point as found there, from 1, or 0. Empty if there are no rare clusters.
     """
-    own, n = config.rare, len(data)
-    max_points = own.sampled / config.base_points * n
-    if max_points <= own.min_points:
+    if rare is None:
         return labels, []
-    count = min(own.n_neighbors, data.n_neighbors)
-    level = prominence_level(np.sqrt(2.0 * np.log(n / count)), count)
-    modes = _rare_modes(data, count, level, (own.min_points, max_points), config)
-    if not modes.any():
-        return labels, []
-    halves = [_rare_modes_in_half(data, number, level, max_points, config) for number in range(own.n_halves)]
+    own, (modes, halves) = config.rare, rare
     result, k = labels.copy(), int(labels.max()) + 1
     for mode in range(1, int(modes.max()) + 1):
         rows = np.flatnonzero(modes == mode)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csc_array
 
+from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import RefinementsConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.gaussian_mixture import FORMS, fit_mixture, n_parameters
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL, Proposal
 from modeseek.selection.proposers.samples import draw
-from modeseek.selection.threads import run_each
 
 # name that candidates refined by expectation maximization have in place of that of a proposer
 REFINED_NAME = "refined"
@@ -31,7 +31,7 @@ def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: Ref
     for each in proposals:
         if each.proposer not in config.absorbed:
             continue
-        sizes = np.bincount(each.labels, weights=data.weights)
+        sizes = data.weight_of_each(each.labels)
         small = sizes < least
         mostly_small = len(data) >= config.many_points and 2 * sizes[small].sum() > data.total_weight
         if small.any() and not small.all() and not mostly_small:
@@ -41,7 +41,11 @@ def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: Ref
 
 
 def refine_as_mixtures(
-    data: SelectionData, candidates: Sequence[Proposal], rng: np.random.Generator, config: RefinementsConfig
+    data: SelectionData,
+    candidates: Sequence[Proposal],
+    rng: np.random.Generator,
+    config: RefinementsConfig,
+    n_jobs: int | None = None,
 ) -> list[Proposal]:
     """Return Gaussian mixtures that start from candidates of some proposers."""
     rows = draw(len(data), config.max_points, rng)
@@ -51,7 +55,8 @@ def refine_as_mixtures(
         if each.proposer not in config.not_refined and each.labels.max() < config.max_components
     ]
     step = max(1, len(sources) // config.max_refined)
-    found = (refine_as_mixture(data, each.labels, rows, config) for each in sources[::step][: config.max_refined])
+    starts = [each.labels for each in sources[::step][: config.max_refined]]
+    found = run_each(lambda labels: refine_as_mixture(data, labels, rows, config), starts, n_jobs)
     return [Proposal(REFINED_NAME, labels, variant=REFINED) for labels in found if labels is not None]
 
 

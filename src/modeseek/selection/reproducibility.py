@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
-from modeseek._common.types import Array
+from modeseek._common.threads import run_each
+from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import Subset, subsample
 from modeseek.selection.pool import Pool, table_of
 from modeseek.selection.proposers import PROPOSERS
 from modeseek.selection.proposers.samples import draw
-from modeseek.selection.threads import run_each
 
 
-def reproducibility(base: Subset, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None) -> Array:
+class Repeat(NamedTuple):
+    """Partitions that were proposed again on a random subsample.
+
+    Attributes
+    ----------
+    rows : integer array
+        Some of the points, in the base sample.
+    table, sizes : arrays
+        The different partitions of these points, and their numbers of clusters.
+    """
+
+    rows: IntArray
+    table: IntArray
+    sizes: IntArray
+
+
+def propose_again(base: Subset, number: int, config: SelectionConfig) -> Repeat | None:
+    """Return the partitions that are proposed on a random subsample of `base`; None if there are none."""
+    own, rng = config.reproducibility, np.random.default_rng((config.seed, 1000 + number))
+    some, rows = subsample(base.data, rng, own)
+    again = [
+        each.labels for name in own.proposers for each in PROPOSERS[name](config).propose(some, rng, own.sample_share)
+    ]
+    if not again:
+        return None
+    compared = draw(len(rows), own.compared_points, rng)
+    table, sizes, _ = table_of(again, compared)
+    return Repeat(rows[compared], table, sizes)
+
+
+def reproducibility(
+    base: Subset,
+    pool: Pool,
+    *,
+    config: SelectionConfig = DEFAULT,
+    n_jobs: int | None = None,
+    repeats: Sequence[Callable[[], Repeat | None]] = (),
+) -> Array:
     """Return for each candidate its best agreement with a proposal on a random subsample, as a mean over subsamples.
 
     It is NaN if the config has no subsamples.
@@ -26,28 +66,19 @@ def reproducibility(base: Subset, pool: Pool, *, config: SelectionConfig = DEFAU
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
+    repeats : sequence of callables, optional
+        Return `propose_again` of each subsample.
     """
+    from modeseek.selection.partition_loops import best_agreement
 
     def best(number: int) -> Array:
-        return _best_agreement(base, pool, np.random.default_rng((config.seed, 1000 + number)), config)
+        again = repeats[number]() if repeats else propose_again(base, number, config)
+        if again is None:
+            return np.zeros(len(pool))
+        ours, sizes, which = table_of([each.labels for each in pool.candidates], base.rows[again.rows])
+        return best_agreement(ours, sizes, again.table, again.sizes)[0][which]
 
     count = config.reproducibility.n_subsamples
     if not len(pool) or not count:
         return np.full(len(pool), np.nan)
     return np.mean(list(run_each(best, range(count), n_jobs)), axis=0)
-
-
-def _best_agreement(base: Subset, pool: Pool, rng: np.random.Generator, config: SelectionConfig) -> Array:
-    from modeseek.selection.partition_loops import best_agreement
-
-    own = config.reproducibility
-    some, rows = subsample(base.data, rng, own)
-    again = [
-        each.labels for name in own.proposers for each in PROPOSERS[name](config).propose(some, rng, own.sample_share)
-    ]
-    if not again:
-        return np.zeros(len(pool))
-    compared = draw(len(rows), own.compared_points, rng)
-    theirs, their_sizes, _ = table_of(again, compared)
-    ours, our_sizes, which = table_of([each.labels for each in pool.candidates], base.rows[rows[compared]])
-    return best_agreement(ours, our_sizes, theirs, their_sizes)[0][which]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from modeseek._common.neighbors import Neighbors
+from modeseek._common.threads import Later, run_each
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.meanshift.consensus import Vote, cluster_stability, memberships
 from modeseek.metrics import rand_agreement
@@ -17,7 +19,7 @@ from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, m
 from modeseek.selection.choice import TIE, Choice, load_choice, with_single
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset, base_sample
-from modeseek.selection.features import FEATURES, candidate_features
+from modeseek.selection.features import FEATURES, Preparation, candidate_features
 from modeseek.selection.graph_data import fill_unknown
 from modeseek.selection.hierarchy import MergeGraph, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
@@ -25,12 +27,12 @@ from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
 from modeseek.selection.proposers.base import AS_PROPOSED
 from modeseek.selection.proposers.modes import Modes
-from modeseek.selection.rare import add_rare, split_off_rare
+from modeseek.selection.rare import RareModes, add_rare, find_rare, split_off_rare
 from modeseek.selection.refinements import REFINED_NAME
-from modeseek.selection.threads import run_each
 from modeseek.selection.votes import vote
 
 STABLE = FEATURES.index("stable")
+POINTS_PER_THREAD = 1000
 
 
 def select_partition(
@@ -161,21 +163,32 @@ class Selector:
     choice: Choice = field(default_factory=load_choice)
     knowledge: Knowledge | None = None
 
+    def __post_init__(self) -> None:
+        # with fewer points, threads wait for the interpreter lock for most of the time
+        self.n_jobs = min(effective_n_jobs(self.n_jobs), 1 + len(self.data) // POINTS_PER_THREAD)
+
     @cached_property
     def base(self) -> Subset:
         """The points from which subsamples are drawn."""
         return base_sample(self.data, self.config, n_jobs=self.n_jobs)
 
+    @cached_property
+    def rare(self) -> Later[RareModes | None]:
+        """The rare modes of the points."""
+        return Later(lambda: find_rare(self.data, self.config))
+
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
-        progress, n_jobs = self.progress, self.n_jobs
-        pool = build_pool(self.data, config=self.config, n_jobs=n_jobs, progress=progress)
-        features = progress.finish(
-            "features",
-            "candidates",
-            len(pool),
-            lambda: candidate_features(self.data, self.base, pool, config=self._config_in_time(), n_jobs=n_jobs),
-        )
+        data, progress, n_jobs = self.data, self.progress, self.n_jobs
+        preparation = Preparation.of(data, self.base, self.config)
+        beside: list[Later[Any]] = [preparation.samples, *preparation.repeats, self.rare]
+        pool = build_pool(data, config=self.config, n_jobs=n_jobs, progress=progress, beside=beside)
+
+        def measure() -> Array:
+            config = self._config_in_time()
+            return candidate_features(data, self.base, pool, config=config, n_jobs=n_jobs, preparation=preparation)
+
+        features = progress.finish("features", "candidates", len(pool), measure)
         if not self.data.has_coordinates:
             features = fill_unknown(features, self.choice, self.config)
         return Ranking(pool, features, self.choice)
@@ -220,7 +233,7 @@ class Selector:
         """Split off rare clusters, unless the number of clusters then leaves the bounds."""
         if self.progress.interruption:
             return labels, []
-        found, halves = split_off_rare(self.data, labels, self.config)
+        found, halves = split_off_rare(labels, self.rare(), self.config)
         return (found, halves) if self.bounds.contains(int(found.max()) + 1) else (labels, [])
 
     def _by_knowledge(self, ranking: Ranking, found: Sequence[int], knowledge: Knowledge) -> list[int]:

@@ -12,26 +12,28 @@ WIDTH = 11
 
 
 @cached_loop
-def _digit_loop(keys, order, shift, count, new_keys, new_order):  # type: ignore[no-untyped-def]
-    """Sort by one digit of the keys."""
-    size = np.uint64(len(count) - 1)
-    for i in range(len(keys)):
-        count[(keys[i] >> shift) & size] += 1
-    start = 0
-    for digit in range(len(count)):
-        count[digit], start = start, start + count[digit]
-    for i in range(len(keys)):
-        digit = (keys[i] >> shift) & size
-        new_keys[count[digit]], new_order[count[digit]] = keys[i], order[i]
-        count[digit] += 1
+def _digits_loop(keys, orders, count, bits):  # type: ignore[no-untyped-def]
+    """Sort by each digit of the keys, from the lowest: from row 0 to row 1 and back; return the row of the result."""
+    size, now, shift = np.uint64(len(count) - 1), 0, 0
+    while shift < bits:
+        own, order, new, new_order = keys[now], orders[now], keys[1 - now], orders[1 - now]
+        for digit in range(len(count)):
+            count[digit] = 0
+        for i in range(len(own)):
+            count[(own[i] >> np.uint64(shift)) & size] += 1
+        start = 0
+        for digit in range(len(count)):
+            count[digit], start = start, start + count[digit]
+        for i in range(len(own)):
+            digit = (own[i] >> np.uint64(shift)) & size
+            new[count[digit]], new_order[count[digit]] = own[i], order[i]
+            count[digit] += 1
+        now, shift = 1 - now, shift + WIDTH
+    return now
 
 
 def radix_order(keys: Array, bits: int) -> IntArray:
     """Return the indices that sort unsigned integers of 64 bits, by their lowest `bits` bits; stable."""
-    order = np.arange(len(keys))
-    new_keys, new_order = np.empty_like(keys), np.empty_like(order)
-    for shift in range(0, bits, WIDTH):
-        count = np.zeros(1 << WIDTH, dtype=np.int64)
-        _digit_loop(keys, order, np.uint64(shift), count, new_keys, new_order)
-        keys, new_keys, order, new_order = new_keys, keys, new_order, order
-    return order
+    both, orders = np.empty((2, len(keys)), dtype=np.uint64), np.empty((2, len(keys)), dtype=np.int64)
+    both[0], orders[0] = keys, np.arange(len(keys))
+    return orders[_digits_loop(both, orders, np.empty(1 << WIDTH, dtype=np.int64), bits)]

@@ -41,7 +41,9 @@ def jaccard_weights(indices: IntArray) -> Array:
 
 
 @cached_loop
-def _move_loop(start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active):  # type: ignore[no-untyped-def]
+def _move_loop(  # type: ignore[no-untyped-def]
+    start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active, begin, near, pull
+):
     whole = 0.0
     for i in range(len(degree)):
         for e in range(start[i], start[i + 1]):
@@ -49,6 +51,12 @@ def _move_loop(start, column, weight, degree, resolution, order, sweeps, communi
         total[i] = degree[i]
     for i in range(len(degree)):
         whole += degree[i]
+    # edges in the order of the visits, so that each sweep reads them one after the other
+    for step in range(len(order)):
+        i = order[step]
+        begin[step + 1] = begin[step] + start[i + 1] - start[i]
+        for e in range(start[i + 1] - start[i]):
+            near[begin[step] + e], pull[begin[step] + e] = column[start[i] + e], weight[start[i] + e]
     for _ in range(sweeps):
         moved = False
         for step in range(len(order)):
@@ -57,28 +65,26 @@ def _move_loop(start, column, weight, degree, resolution, order, sweeps, communi
                 continue
             active[i] = False
             own, count = community[i], 0
-            for e in range(start[i], start[i + 1]):
-                c = community[column[e]]
-                if link[c] == 0.0:
-                    seen[count] = c
-                    count += 1
-                link[c] += weight[e]
+            for e in range(begin[step], begin[step + 1]):
+                c = community[near[e]]
+                # without a branch, which processors could not predict
+                seen[count] = c
+                count += link[c] == 0.0
+                link[c] += pull[e]
             total[own] -= degree[i]
             best, gain = own, link[own] - resolution * total[own] * degree[i] / whole
             for place in range(count):
                 c = seen[place]
                 more = link[c] - resolution * total[c] * degree[i] / whole
+                link[c] = 0.0
                 # more than rounding error, so that two nodes cannot swap for ever
                 if more > gain + 1e-12 * degree[i]:
                     best, gain = c, more
-            for place in range(count):
-                link[seen[place]] = 0.0
             total[best] += degree[i]
             if best != own:
                 community[i], moved = best, True
-                for e in range(start[i], start[i + 1]):
-                    if community[column[e]] != best:
-                        active[column[e]] = True
+                for e in range(begin[step], begin[step + 1]):
+                    active[near[e]] |= community[near[e]] != best
         if not moved:
             break
 
@@ -102,8 +108,12 @@ def move_nodes(
     community, seen = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     # after the first sweep, a node can gain only if a neighbour has moved to another community
     active = np.ones(n, dtype=np.bool_)
-    degree, total, link = 2.0 * loops, np.empty(n), np.zeros(n)
-    _move_loop(start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active)
+    degree, total, link, begin = 2.0 * loops, np.empty(n), np.zeros(n), np.zeros(n + 1, dtype=np.int64)
+    near, pull = np.empty_like(column), np.empty_like(weight)
+    _move_loop(
+        start, column, weight, degree, resolution, order, sweeps, community, total, link, seen, active,
+        begin, near, pull,
+    )  # fmt: skip
     return community
 
 

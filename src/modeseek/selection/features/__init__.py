@@ -7,30 +7,40 @@ each feature, and the best value in the pool of some). `TABLE` documents each of
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from joblib import effective_n_jobs
 
+from modeseek._common.threads import Later, run_each
 from modeseek._common.types import Array
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset
 from modeseek.selection.features.agreement import AGREEMENT, ORIGIN, VOTES, agreement_features
 from modeseek.selection.features.base import Feature
 from modeseek.selection.features.data_set import DATA_SET, data_set_features
-from modeseek.selection.features.gaussians import GAUSSIANS, gaussian_features, gaussian_sample
-from modeseek.selection.features.geometry import GEOMETRY, add_relative_r2, geometry_features, geometry_sample
-from modeseek.selection.features.graph import GRAPH, graph_features, graph_sample
-from modeseek.selection.features.pairs import PAIRS, pair_features, pair_sample
+from modeseek.selection.features.gaussians import GAUSSIANS, GaussianSample, gaussian_features, gaussian_sample
+from modeseek.selection.features.geometry import (
+    GEOMETRY,
+    GeometrySample,
+    add_relative_r2,
+    geometry_features,
+    geometry_sample,
+)
+from modeseek.selection.features.graph import GRAPH, GraphSample, graph_features, graph_sample
+from modeseek.selection.features.pairs import PAIRS, PairSample, pair_features, pair_sample
 from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.features.ranks import BEST, add_best, add_ranks
 from modeseek.selection.features.sizes import SIZES, size_features
 from modeseek.selection.pool import Pool
-from modeseek.selection.reproducibility import reproducibility
-from modeseek.selection.threads import run_each
+from modeseek.selection.reproducibility import Repeat, propose_again, reproducibility
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
-# labels of the candidates whose features are computed at a time: bounds the memory
-BATCH_LABELS = 1 << 14
+# labels of the candidates whose features are computed at a time, by one thread: a bound on memory, and fewer labels are
+# not worth a task
+MOST_LABELS, LEAST_LABELS = 1 << 20, 1 << 14
 
 _CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS, *PAIRS)
 _MEANING = {each.name: each for each in _CANDIDATE}
@@ -45,8 +55,49 @@ TABLE: tuple[Feature, ...] = (
 FEATURES: tuple[str, ...] = tuple(each.name for each in TABLE)
 
 
+class Samples(NamedTuple):
+    """What features are computed from, beside the labels of candidates; without coordinates, some fields are None."""
+
+    common: dict[str, float]
+    graph: GraphSample
+    geometry: GeometrySample | None = None
+    gaussians: GaussianSample | None = None
+    pairs: PairSample | None = None
+
+
+def feature_samples(data: SelectionData, rng: np.random.Generator, config: SelectionConfig = DEFAULT) -> Samples:
+    """Draw the points from which features are computed, and compute what is the same for all candidates."""
+    common, graph = data_set_features(data), graph_sample(data, rng, config.features)
+    if not data.has_coordinates:
+        return Samples(common, graph)
+    geometry = geometry_sample(data, rng, config.features)
+    return Samples(common, graph, geometry, gaussian_sample(data, geometry.rows), pair_sample(data, geometry.rows))
+
+
+class Preparation(NamedTuple):
+    """What features need beside the pool: it may be computed while the pool is built."""
+
+    repeats: list[Later[Repeat | None]]
+    samples: Later[Samples]
+
+    @classmethod
+    def of(cls, data: SelectionData, base: Subset, config: SelectionConfig) -> Preparation:
+        """Return the preparation for the features of `data`; nothing is computed yet."""
+        numbers = range(config.reproducibility.n_subsamples)
+        return cls(
+            [Later(partial(propose_again, base, number, config)) for number in numbers],
+            Later(lambda: feature_samples(data, np.random.default_rng((config.seed, 2000)), config)),
+        )
+
+
 def candidate_features(
-    data: SelectionData, base: Subset, pool: Pool, *, config: SelectionConfig = DEFAULT, n_jobs: int | None = None
+    data: SelectionData,
+    base: Subset,
+    pool: Pool,
+    *,
+    config: SelectionConfig = DEFAULT,
+    n_jobs: int | None = None,
+    preparation: Preparation | None = None,
 ) -> Array:
     """Return the table of features: a row for each candidate and one for the single cluster, columns as in `FEATURES`.
 
@@ -61,31 +112,30 @@ def candidate_features(
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
+    preparation : Preparation, optional
+        What is computed already, for the same config.
     """
-    stable = reproducibility(base, pool, config=config, n_jobs=n_jobs)
-    return feature_table(data, pool, stable, np.random.default_rng((config.seed, 2000)), config, n_jobs)
+    repeats, samples = preparation or Preparation.of(data, base, config)
+    stable = reproducibility(base, pool, config=config, n_jobs=n_jobs, repeats=repeats)
+    return feature_table(data, pool, stable, samples(), config, n_jobs)
 
 
 def feature_table(
     data: SelectionData,
     pool: Pool,
     stable: Array,
-    rng: np.random.Generator,
+    samples: Samples,
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
 ) -> Array:
     """Return the table of features for given reproducibilities of the candidates."""
-    graph = graph_sample(data, rng, config.features)
-    if data.has_coordinates:
-        geometry = geometry_sample(data, rng, config.features)
-        gaussians = gaussian_sample(data, geometry.rows)
-        pairs = pair_sample(data, geometry.rows)
+    common, graph, geometry, gaussians, pairs = samples
 
     def measure(part: slice) -> dict[str, Array]:
         partitions = Partitions.of([each.labels for each in pool.candidates[part]])
         mass = partitions.weights(data.weights)
         found = {**size_features(partitions, mass), **graph_features(graph, partitions, mass)}
-        if not data.has_coordinates:
+        if geometry is None or gaussians is None or pairs is None:
             return found
         return {
             **found,
@@ -96,11 +146,11 @@ def feature_table(
 
     c = len(pool)
     table = np.full((c + 1, len(FEATURES)), np.nan)
-    common = data_set_features(data)
     table[:, : len(DATA_SET)] = [common.get(each.name, np.nan) for each in DATA_SET]
     if not c:
         return table
-    step = max(1, min(BATCH_LABELS // len(data), -(-c // effective_n_jobs(n_jobs))))
+    share = max(LEAST_LABELS // len(data), -(-c // (2 * effective_n_jobs(n_jobs))))
+    step = max(1, min(MOST_LABELS // len(data), share))
     columns = {each.name: np.full(c, np.nan) for each in _CANDIDATE} | {"log_k_sample": np.full(c, np.nan)}
     parts = [slice(start, start + step) for start in range(0, c, step)]
     for part, found in zip(parts, run_each(measure, parts, n_jobs), strict=True):

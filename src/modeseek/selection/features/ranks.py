@@ -34,6 +34,6 @@ def add_ranks(table: Array, names: Sequence[str], ranked: Sequence[str]) -> None
         column = table[:-1, names.index(name)].astype(np.float32)
         known = np.flatnonzero(np.isfinite(column))
         if len(known) > 1:
-            _, inverse, counts = np.unique(column[known], return_inverse=True, return_counts=True)
-            mean = np.cumsum(counts) - (counts + 1) / 2
-            table[known, names.index(f"rank_{name}")] = mean[inverse] / (len(known) - 1)
+            own = column[known]
+            lower, equal = ((compare(own, own[:, None])).sum(axis=1) for compare in (np.less, np.equal))
+            table[known, names.index(f"rank_{name}")] = (lower + (equal - 1) / 2) / (len(known) - 1)

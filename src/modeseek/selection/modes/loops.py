@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from modeseek._common.jit import cached_loop
 from modeseek._common.types import Array, IntArray
 
-__all__ = ["merge_components"]
+if TYPE_CHECKING:
+    from modeseek.selection.modes.point_tree import PointTree
+
+__all__ = ["cut_at", "merge_components"]
 
 
 @cached_loop
@@ -40,3 +45,43 @@ def merge_components(
     # the root of a component is its peak
     _merge_loop(heights, low, high, saddles, order, np.arange(n), saddle, target)
     return saddle, target
+
+
+@cached_loop
+def _cut_loop(prominence, target, order, levels, number, top, label, out):  # type: ignore[no-untyped-def]
+    for place in range(len(order)):
+        number[order[place]] = place
+    # the peak of each point, by the path of targets
+    for i in range(len(number)):
+        end = i
+        while number[end] < 0:
+            end = target[end]
+        j = i
+        while number[j] < 0:
+            number[j], j = number[end], target[j]
+    for q in range(len(levels)):
+        count = 0
+        for p in range(len(order)):
+            top[p] = -1
+            if prominence[order[p]] >= levels[q]:
+                top[p], label[p], count = p, count, count + 1
+        for p in range(len(order)):
+            end = p
+            while top[end] < 0:
+                end = number[target[order[end]]]
+            end, j = top[end], p
+            while top[j] < 0:
+                top[j], j = end, number[target[order[j]]]
+        for p in range(len(order)):
+            top[p] = label[top[p]]
+        for i in range(len(number)):
+            out[q, i] = top[number[i]]
+
+
+def cut_at(tree: PointTree, order: IntArray, levels: Array) -> IntArray:
+    """Return the clusters of the modes with at least the prominence of each level; `order` has the peaks by height."""
+    n, m = len(tree.heights), len(order)
+    out, number = np.empty((len(levels), n), dtype=np.int32), np.full(n, -1, dtype=np.int32)
+    top, label = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)
+    _cut_loop(tree.prominence, tree.target, order, levels, number, top, label, out)
+    return out

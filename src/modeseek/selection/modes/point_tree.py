@@ -8,7 +8,7 @@ Skraba, "Persistence-based clustering in Riemannian manifolds", Journal of the A
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -119,22 +119,12 @@ def cut(tree: PointTree, level: float) -> IntArray:
     return labels.astype(np.intp)
 
 
-def cuts(tree: PointTree, levels: Iterable[float]) -> Iterator[IntArray]:
+def cuts(tree: PointTree, levels: Sequence[float]) -> Iterator[IntArray]:
     """Yield `cut` for several levels, as 32-bit integers; each point is assigned to its peak only once."""
+    from modeseek.selection.modes.loops import cut_at
+
     peak = np.flatnonzero(tree.prominence > 0.0)
-    number = np.empty(len(tree.heights), dtype=np.int32)
-    number[peak] = np.arange(len(peak))
-    target = tree.target.copy()
-    target[peak] = peak
-    own = number[follow(target)]
-    above, prominence = own[tree.target[peak]], tree.prominence[peak]
-    order = np.argsort(-tree.heights[peak], kind="stable")
-    rank = np.empty(len(peak), dtype=np.int32)
-    for level in levels:
-        kept = prominence >= level
-        modes = order[kept[order]]
-        rank[modes] = np.arange(len(modes))
-        yield rank[follow(np.where(kept, np.arange(len(peak)), above))][own]
+    yield from cut_at(tree, peak[np.argsort(-tree.heights[peak], kind="stable")], np.array(levels, dtype=np.float64))
 
 
 def follow(target: IntArray) -> IntArray:

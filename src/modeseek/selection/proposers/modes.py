@@ -76,13 +76,16 @@ class Modes:
         corresponds to the length of the edge if that is lower.
         """
         width = min(self.config.n_edges, data.n_neighbors)
-        along = -data.dimension * np.log(data.distances[:, :width])
-        edges, along = unique_edges(data.indices[:, :width], along)
-        low, high = np.ascontiguousarray(edges.T)
+        if not all((width, count) in data.trees for count in counts):
+            along = -data.dimension * np.log(data.distances[:, :width])
+            low, high, along = unique_edges(data.indices[:, :width], along)
         for count in counts:
-            mass = np.log(weight_up_to(data, count) / (count + 1))
-            heights = mass - data.dimension * np.log(data.distances[:, count - 1])
-            yield count, tree_of_sorted(heights, low, high, along + np.minimum(mass[low], mass[high]))
+            if (width, count) not in data.trees:
+                mass = np.log(weight_up_to(data, count) / (count + 1))
+                heights = mass - data.dimension * np.log(data.distances[:, count - 1])
+                saddles = along + np.minimum(mass[low], mass[high])
+                data.trees[width, count] = tree_of_sorted(heights, low, high, saddles)
+            yield count, data.trees[width, count]
 
 
 def weight_up_to(data: SelectionData, count: int) -> Array:
@@ -97,15 +100,16 @@ def prominence_level(standard_errors: float, count: float) -> float:
     return float(2.0 * standard_errors / np.sqrt(count))
 
 
-def unique_edges(near: IntArray, values: Array) -> tuple[IntArray, Array]:
-    """Return the edges from points to their neighbours, each once and sorted, with their values."""
+def unique_edges(near: IntArray, values: Array) -> tuple[IntArray, IntArray, Array]:
+    """Return both ends of the edges from points to their neighbours, each once and sorted, and their values."""
     n = len(near)
     own, other = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
     key = np.minimum(own, other) * n + np.maximum(own, other)
     order = ascending_integers(key, n * n)
     ordered = key[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return np.column_stack([ordered[first] // n, ordered[first] % n]), values.ravel()[order[first]]
+    low, high = np.divmod(ordered[first], n)
+    return low, high, values.ravel()[order[first]]
 
 
 def density_tree(data: SelectionData, inverse: IntArray, setting: tuple[float, float] | None = None) -> MergeTree:
