@@ -164,16 +164,14 @@ class BruteWorkspace(MergingWorkspace):
         done, n, shifts = 0, len(self._weights), self._plain.blocks
         while done < len(updates.lengths):
             rest = updates.part(done)
-            blocks, order = make_blocks(self._rows, self._weights, float(rest.bandwidths.min()), shifts.power)
-            place = np.empty(n, dtype=rest.indices.dtype)
-            place[order] = np.arange(n)
-            rest, visited, start = rest._replace(indices=place[rest.indices]), 0, 0
+            blocks, places = make_blocks(self._rows, self._weights, float(rest.bandwidths.min()), shifts.power)
+            rest, visited, start = rest._replace(indices=places[rest.indices]), 0, 0
             while start < len(rest.lengths) and visited < VISITS_PER_SORT * n:
                 check_time()
                 most = min(WORK_PER_CALL // self._d, VISITS_PER_SORT * n - visited)
                 count, more = shifts.each(blocks, rest.part(start), self._spherical, most)
                 start, visited = start + count, visited + more
-            self._state[:, order] = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, :n]
+            self._state = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, places]
             done, self.evaluations = done + start, self.evaluations + visited
 
     def _apply(self, X: Array, weights: Array, updates: UpdateBlock) -> None:
