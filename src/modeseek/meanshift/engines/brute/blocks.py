@@ -43,6 +43,14 @@ class Group(NamedTuple):
     is_block: bool
 
 
+class Members(NamedTuple):
+    """Points of k groups, arrays of shape (k, m, d) and (k, m), and flags of the m points that exist."""
+
+    points: Array
+    weights: Array
+    exists: Array
+
+
 class Moments(NamedTuple):
     """Balls around groups of points, and the moments of the scaled offsets u from their centers.
 
@@ -129,17 +137,17 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
     scale = float(np.ldexp(1.0, -int(np.frexp(h)[1])))
     moments = _empty_moments(len(groups), d, power if power < 1 or d <= MAX_SECOND_DIMENSION else -1)
     exists = np.arange(BLOCK_POINTS) < sizes[:, None]
-    in_blocks = points.reshape(count, BLOCK_POINTS, d), ordered_weights.reshape(count, -1), exists
+    in_blocks = Members(points.reshape(count, BLOCK_POINTS, d), ordered_weights.reshape(count, -1), exists)
     for first in range(0, count, BLOCKS_AT_ONCE):
         some = slice(first, first + BLOCKS_AT_ONCE)
-        _find_moments(moments, group[some], *(values[some] for values in in_blocks), scale)
+        _find_moments(moments, group[some], Members(*(values[some] for values in in_blocks)), scale)
     for g in np.flatnonzero(~is_block):
         some = slice(used[starts[g]], used[stops[g] - 1] + 1)
-        parts = points[None, some], ordered_weights[None, some], exists.reshape(1, -1)[:, some]
-        _find_moments(moments, np.array([g]), *parts, scale)
+        members = Members(points[None, some], ordered_weights[None, some], exists.reshape(1, -1)[:, some])
+        _find_moments(moments, np.array([g]), members, scale)
     places = np.empty(n, dtype=order.dtype)
     places[order] = used
-    columns, after = np.ascontiguousarray(in_blocks[0].transpose(0, 2, 1)), np.searchsorted(starts, stops)
+    columns, after = np.ascontiguousarray(in_blocks.points.transpose(0, 2, 1)), np.searchsorted(starts, stops)
     return Blocks(columns, sizes, ordered_weights, moments, parents, after, block, group, scale), places
 
 
@@ -213,8 +221,9 @@ def _empty_moments(count: int, d: int, power: int) -> Moments:
     return Moments(*map(np.empty, shapes))
 
 
-def _find_moments(found: Moments, g: IntArray, points: Array, weights: Array, exists: Array, scale: float) -> None:
-    """Set balls and moments of groups g of points, arrays of shape (k, m, d) and (k, m) with flags of the points."""
+def _find_moments(found: Moments, g: IntArray, members: Members, scale: float) -> None:
+    """Set balls and moments of some groups."""
+    points, weights, exists = members
     x = points.astype(np.float64, copy=False)
     centers = x.sum(axis=1) / exists.sum(axis=1)[:, None]
     u = x - centers[:, None]
