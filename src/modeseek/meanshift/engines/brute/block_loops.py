@@ -16,7 +16,7 @@ from numba import njit
 
 from modeseek.meanshift.engines.brute import blocks as block_module
 from modeseek.meanshift.engines.brute import loops
-from modeseek.meanshift.engines.brute.blocks import BLOCK_POINTS
+from modeseek.meanshift.engines.brute.blocks import BLOCK_POINTS, power_of
 from modeseek.meanshift.engines.brute.loops import add_points
 from modeseek.meanshift.engines.shared_loops import apply_shift
 
@@ -147,7 +147,7 @@ class BlockShifts(NamedTuple):
 
 def compile_blocks(kind: Any, weighted: int, jit: Callable[..., Any]) -> BlockShifts:
     """Compile the functions for the code of a profile or its compiled weight; only codes 0 and 1 have closed forms."""
-    power = kind if isinstance(kind, int) and kind <= 1 else -1
+    power = power_of(kind)
 
     def each(blocks, updates, spherical, most):  # type: ignore[no-untyped-def]
         d, X = blocks.points.shape[1], blocks.points

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
@@ -22,6 +23,8 @@ MIN_SHARE = 1 / 16
 MAX_SECOND_DIMENSION = 64
 # Blocks whose moments are computed at a time.
 BLOCKS_AT_ONCE = 64
+# Points from which visits are estimated.
+SAMPLE_POINTS = 64
 
 
 class Group(NamedTuple):
@@ -135,7 +138,7 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
     block = np.full(len(groups), -1)
     block[group] = np.arange(count)
     scale = float(np.ldexp(1.0, -int(np.frexp(h)[1])))
-    moments = _empty_moments(len(groups), d, power if power < 1 or d <= MAX_SECOND_DIMENSION else -1)
+    moments = _empty_moments(len(groups), d, _used_power(power, d))
     exists = np.arange(BLOCK_POINTS) < sizes[:, None]
     in_blocks = Members(points.reshape(count, BLOCK_POINTS, d), ordered_weights.reshape(count, -1), exists)
     for first in range(0, count, BLOCKS_AT_ONCE):
@@ -149,6 +152,41 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
     places[order] = used
     columns, after = np.ascontiguousarray(in_blocks.points.transpose(0, 2, 1)), np.searchsorted(starts, stops)
     return Blocks(columns, sizes, ordered_weights, moments, parents, after, block, group, scale), places
+
+
+def expected_visits(points: Array, h: float, power: int) -> float:
+    """Estimate from a sample how many groups and points the sum of a query visits.
+
+    Examples
+    --------
+    >>> near = np.random.default_rng(0).random((2000, 5))
+    >>> expected_visits(near, 0.1, 1) > 1000  # most blocks may have points within h
+    True
+    >>> expected_visits(near, 9.0, 1) < 100  # all are inside the ball, so that their moments are enough
+    True
+    """
+    order, groups = divide(points, BLOCK_POINTS, h)
+    starts = np.array([group.start for group in groups if group.is_block])
+    sizes = np.diff(starts, append=len(points))
+    x = points[order].astype(np.float64, copy=False)
+    centers = np.add.reduceat(x, starts) / sizes[:, None]
+    offsets = x - np.repeat(centers, sizes, axis=0)
+    radii = np.sqrt(np.maximum.reduceat(np.einsum("ij,ij->i", offsets, offsets), starts))
+    sample = points[np.linspace(0, len(points) - 1, min(SAMPLE_POINTS, len(points))).astype(np.intp)]
+    distances = cdist(sample, centers)
+    opened = distances <= h + radii
+    if _used_power(power, points.shape[1]) >= 0:
+        opened &= distances + radii > h
+    return len(groups) + float((opened @ sizes).mean())
+
+
+def power_of(kind: Any) -> int:
+    """Return the power for the code of a profile or its compiled weight; see `make_blocks`."""
+    return kind if isinstance(kind, int) and kind <= 1 else -1
+
+
+def _used_power(power: int, d: int) -> int:
+    return power if power < 1 or d <= MAX_SECOND_DIMENSION else -1
 
 
 def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:

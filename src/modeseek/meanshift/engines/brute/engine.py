@@ -33,6 +33,8 @@ WORK_PER_THREAD = 1_000_000
 # From these on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
 BLOCKS_FROM_DIMENSION = 4
 BLOCKS_FROM_POINTS = 1024
+# Sorting costs as much as the sums of about 60 queries. Fewer queries than this do not pay for it.
+BLOCKS_FROM_QUERIES = 128
 # Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
 VISITS_PER_SORT = 1000
 # Work of one sweep up to which whole sweeps are compiled.
@@ -115,7 +117,7 @@ class BruteWorkspace(MergingWorkspace):
 
         def shift(queries: Array, bandwidths: Array) -> Array:
             block = QueryBlock(queries, bandwidths, np.empty_like(queries))
-            if self._d < BLOCKS_FROM_DIMENSION or min(len(queries), len(w)) < BLOCKS_FROM_POINTS:
+            if self._d < BLOCKS_FROM_DIMENSION or not _sorting_pays(len(queries), len(w)):
                 step, function = _updates_per_call(X), partial(shifts.all, X, w)
             else:
                 blocks = self._blocks(X, w, float(bandwidths.min()), shifts.blocks.power)
@@ -191,6 +193,11 @@ class BruteWorkspace(MergingWorkspace):
             done, self.evaluations = done + step, self.evaluations + evaluations
         self._state = np.ascontiguousarray(X[:, groups.group])
         return done
+
+
+def _sorting_pays(queries: int, n: int) -> bool:
+    enough = n >= BLOCKS_FROM_POINTS and queries >= BLOCKS_FROM_QUERIES
+    return enough and queries * n >= BLOCKS_FROM_POINTS**2
 
 
 def _updates_per_call(X: Array) -> int:
