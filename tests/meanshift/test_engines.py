@@ -18,10 +18,9 @@ from modeseek.meanshift.bandwidth import DrawPlan, Uniform
 from modeseek.meanshift.engines import ENGINES, choose
 from modeseek.meanshift.engines.brute.blocks import (
     BLOCK_POINTS,
+    MAX_LEVEL,
     MAX_SECOND_DIMENSION,
-    SUPERBLOCK,
-    block_order,
-    find_moments,
+    divide,
     make_blocks,
 )
 from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
@@ -86,15 +85,54 @@ def test_brute_skips_only_blocks_out_of_reach(metric, profile):
     assert_allclose(fast.points, slow.points, atol=1e-9 * h, rtol=0)
 
 
-def test_balls_contain_their_blocks():
-    points = np.random.default_rng(0).normal(size=(300, 4)) * [5, 1, 1, 1]
-    order = block_order(points, 64, 0.1)
-    assert_array_equal(np.sort(order), np.arange(300))
-    found = find_moments(points[order], np.ones(300), 64, 1.0, -1)
-    assert len(found.centers) == 5
-    distances = np.linalg.norm(points[order] - np.repeat(found.centers, 64, axis=0)[:300], axis=1)
-    assert (distances <= np.repeat(found.radii, 64)[:300] * (1 + 1e-12)).all()
-    assert found.radii.mean() < 0.5 * find_moments(points, np.ones(300), 64, 1.0, -1).radii.mean()
+def members_of(blocks, places):
+    """Return the points of each group, from the arrays that compiled code reads."""
+    points_of = [np.flatnonzero(places // BLOCK_POINTS == b) for b in range(len(blocks.sizes))]
+    members = []
+    for g, stop in enumerate(blocks.after):
+        inside = blocks.block[g:stop]
+        members.append(np.concatenate([points_of[b] for b in inside[inside >= 0]]))
+    return members
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 1.0])
+def test_balls_and_moments_are_those_of_their_groups(spread, rng):
+    n, d = 6000, 4
+    points = 9.0 * rng.normal(size=(3, d))[rng.choice(3, n, p=[0.9, 0.09, 0.01])] + spread * rng.normal(size=(n, d))
+    weights = rng.uniform(0.5, 2.0, n)
+    blocks, places = make_blocks(points, weights, 0.5, 1)
+    assert len(set(places)) == n
+    assert_array_equal(blocks.points[places // BLOCK_POINTS, :, places % BLOCK_POINTS], points)
+    assert_array_equal(blocks.weights[places], weights)
+    assert_array_equal(blocks.sizes, np.bincount(places // BLOCK_POINTS))
+    assert_array_equal(blocks.block[blocks.group], np.arange(len(blocks.sizes)))
+    found, members = blocks.groups, members_of(blocks, places)
+    assert_array_equal(np.sort(np.concatenate([members[g] for g in np.flatnonzero(blocks.parents < 0)])), np.arange(n))
+    for g, rows in enumerate(members):
+        parent = blocks.parents[g]
+        assert parent < 0 or set(rows) <= set(members[parent])
+        u, w = points[rows] - found.centers[g], weights[rows]
+        assert_allclose(found.radii[g], np.linalg.norm(u, axis=1).max(), atol=1e-12)
+        u *= blocks.scale
+        squares = np.square(u).sum(axis=1)
+        assert_allclose(found.weight[g], w.sum())
+        assert_allclose(found.square[g], squares @ w, atol=1e-9)
+        assert_allclose(found.first[g], w @ u, atol=1e-9)
+        assert_allclose(found.cubic[g], (squares * w) @ u, atol=1e-9)
+        assert_allclose(found.second[g], (u * w[:, None]).T @ u, atol=1e-9)
+
+
+@pytest.mark.parametrize("h", [0.1, 1.0, 100.0])
+def test_points_that_are_close_together_are_a_group(h, rng):
+    centers = np.array([[0.0, 0.0], [50.0, 0.0], [50.0, 50.0]])
+    label = rng.choice(3, 5000, p=[0.7, 0.28, 0.02])
+    order, groups = divide(centers[label] + 0.02 * rng.normal(size=(5000, 2)), 64, h)
+    assert_array_equal(np.sort(order), np.arange(5000))
+    assert all(group.stop - group.start <= 64 for group in groups if group.is_block)
+    assert all(group.stop - group.start <= 64 * 16**MAX_LEVEL for group in groups)
+    if h < 100.0:  # no group has points of several clusters, and each cluster is a group
+        assert all(len(set(label[order[group.start : group.stop]])) == 1 for group in groups)
+        assert {np.count_nonzero(label == k) for k in range(3)} <= {group.stop - group.start for group in groups}
 
 
 def test_few_divisions_separate_far_points(monkeypatch):
@@ -102,7 +140,9 @@ def test_few_divisions_separate_far_points(monkeypatch):
     calls, original = [], np.argpartition
     monkeypatch.setattr(np, "argpartition", lambda *arguments: calls.append(len(arguments[0])) or original(*arguments))
     points = np.exp(np.linspace(0.0, 300.0, 20_000))[:, None]
-    assert_array_equal(points[block_order(points, 128, 1.0)].reshape(-1)[:128], points[:128, 0])
+    order, groups = divide(points, 128, 1.0)
+    first = next(group for group in groups if group.is_block)
+    assert_array_equal(np.sort(order[: first.stop]), np.arange(first.stop))
     assert sum(calls) < 40 * len(points)
 
 
@@ -183,10 +223,9 @@ def test_blocks_have_only_the_moments_in_use(power, d):
     """Second moments of 10^5 points in 256 dimensions took 400 MB."""
     points = np.random.default_rng(0).normal(size=(300, d))
     blocks, _ = make_blocks(points, np.ones(300), 1.0, power)
-    few = power == 1 and d > MAX_SECOND_DIMENSION
-    assert len(blocks.small.first) == (0 if few or power < 0 else 3)
-    assert len(blocks.small.second) == (3 if power == 1 and not few else 0)
-    assert len(blocks.large.radii) == -(-300 // (BLOCK_POINTS * SUPERBLOCK))
+    few, groups = power == 1 and d > MAX_SECOND_DIMENSION, len(blocks.after)
+    assert len(blocks.groups.first) == (0 if few or power < 0 else groups)
+    assert len(blocks.groups.second) == (groups if power == 1 and not few else 0)
 
 
 def test_brute_without_second_moments():

@@ -38,6 +38,17 @@ def test_components_diameter_and_gap_are_those_of_all_pairs(state, share, clumpe
     assert_allclose(gap_of(points, ours), gap, atol=1e-12 * state.h)
 
 
+@pytest.mark.parametrize("d", [2, 16])
+@pytest.mark.parametrize(("apart", "stretch"), [(8.0, 1.0), (1.0, 1.0), (0.0, 1.0), (30.0, 10.0), (1e6, 1.0)])
+def test_gap_of_many_points_is_the_smallest_distance(apart, stretch, d, rng):
+    """Most points of two sets that are far apart are left out before distances are computed."""
+    a, b = rng.normal(size=(1100, d)), rng.normal(size=(1000, d))
+    a[:, -1] *= stretch
+    b[:, 0] += apart
+    points, labels = np.concatenate([a, b]) + 1e3, np.repeat([0, 1], [1100, 1000])
+    assert_allclose(gap_of(points, labels), cdist(points[:1100], points[1100:]).min(), rtol=1e-12)
+
+
 def test_labels_from_heavy_to_light_and_centres():
     points = np.array([[0.0], [10.0], [10.1], [20.0]])
     part = read_off(points, np.array([1.0, 1.0, 1.0, 5.0]), 0.2, h_min=1.0, h_upper=1.0)

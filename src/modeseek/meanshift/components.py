@@ -21,6 +21,8 @@ from modeseek._common.unique_rows import sorted_unique_rows
 
 # between larger sets of points, the smallest distance is found with a tree
 TREE_PAIRS = 1 << 20
+# rounding error of the projection of a point on a line, for each dimension, as a share of the largest coordinate
+PROJECTION_ERROR = 1e-14
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,29 @@ def _bounding_balls(x: Array, members: list[IntArray]) -> tuple[Array, Array]:
 
 
 def _smallest_distance(a: Array, b: Array) -> float:
+    if len(a) * len(b) > TREE_PAIRS:
+        a, b = _facing(a, b)
     if len(a) * len(b) <= TREE_PAIRS:
         return float(cdist(a, b).min())
     return float(cKDTree(a).query(b)[0].min())
+
+
+def _facing(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the points of two sets that may be closest to the other set: most are not if the sets are far apart.
+
+    Two points are at least as far apart as their projections on the line through the means.
+    """
+    center = a.mean(axis=0)
+    toward = b.mean(axis=0) - center
+    length = float(np.linalg.norm(toward))
+    if length == 0.0:
+        return a, b
+    along_a, along_b = ((x - center) @ (toward / length) for x in (a, b))
+    last, first = int(along_a.argmax()), int(along_b.argmin())
+    # a little more than the distance of two points, because projections are rounded
+    largest = max(float(np.abs(x - center).max()) for x in (a, b))
+    reach = float(np.linalg.norm(a[last] - b[first])) + PROJECTION_ERROR * len(center) * largest
+    return a[along_a >= along_b[first] - reach], b[along_b <= along_a[last] + reach]
 
 
 def _largest_distance(x: Array) -> float:

@@ -6,7 +6,6 @@ from modeseek.meanshift.engines.brute import BruteEngine
 from modeseek.meanshift.engines.cuda import CudaEngine
 from modeseek.meanshift.engines.moment_tree import MomentTreeEngine
 from modeseek.meanshift.engines.neighbor_lists import NeighborListsEngine
-from modeseek.meanshift.engines.neighbor_lists.engine import ONE_BY_ONE_FROM
 from modeseek.meanshift.engines.reference import ReferenceEngine
 from modeseek.meanshift.types import Engine, ProfileLike
 
@@ -36,11 +35,11 @@ def choose(
     points : (n, d) array
         The initial state.
     h : float, optional
-        The largest bandwidth. In high dimension the choice depends on the number of points within this distance.
+        The largest bandwidth. In high dimension the choice depends on the points near this distance.
     chains : int
         Number of independent chains. For thousands of chains "auto" chooses the GPU, if there is one.
     one_by_one : bool
-        Whether points move one at a time. Below 48 dimensions "auto" then prefers `brute` to `neighbor_lists`.
+        Whether points move one at a time, for which "auto" chooses `neighbor_lists` less often.
 
     Raises
     ------
@@ -62,9 +61,7 @@ def choose(
         if CUDA.pays(profile, points, chains):
             return CUDA
         able = [special for special in SPECIALIZED if special.refusal(profile, d) is None]
-        if one_by_one and d < ONE_BY_ONE_FROM:
-            able = [special for special in able if not isinstance(special, NeighborListsEngine)]
-        return next((special for special in able if special.pays(profile, points, h)), ENGINES["brute"])
+        return next((special for special in able if special.pays(profile, points, h, one_by_one)), ENGINES["brute"])
     reason = ENGINES[engine].refusal(profile, d)
     if reason is not None:
         raise ValueError(f"engine={engine!r} cannot be used here: {reason}. Use engine='auto'.")

@@ -2,8 +2,8 @@
 
 Let u be the offset of a point from the center of a group, and v the center minus the query. The biweight's weight of
 the point is, up to a factor, 1 - |u + v|^2 / h^2 inside the ball of radius h. So the sums of weights and of weighted
-differences u + v follow from the moments of the group. Groups outside the ball are skipped. If the sphere cuts a
-superblock, its blocks are visited; if it cuts a block, its points are visited.
+differences u + v follow from the moments of the group. Groups outside the ball are skipped. A group of blocks that
+the sphere cuts is opened, and the points of a block that it cuts are visited.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba import njit
 
 from modeseek.meanshift.engines.brute import blocks as block_module
 from modeseek.meanshift.engines.brute import loops
-from modeseek.meanshift.engines.brute.blocks import BLOCK_POINTS, SUPERBLOCK
+from modeseek.meanshift.engines.brute.blocks import BLOCK_POINTS, power_of
 from modeseek.meanshift.engines.brute.loops import add_points
 from modeseek.meanshift.engines.shared_loops import apply_shift
 
@@ -41,7 +41,7 @@ def _place(moments, g, q, h, v):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _has_moments(power, blocks):  # type: ignore[no-untyped-def]
-    return power == 0 or (power == 1 and len(blocks.small.second) > 0)
+    return power == 0 or (power == 1 and len(blocks.groups.second) > 0)
 
 
 @njit(inline="always")
@@ -75,31 +75,29 @@ def _add_moments(power, moments, g, v, scale, inv, shift):  # type: ignore[no-un
 @njit(inline="always")
 def _shift(kind, power, weighted, blocks, q, h, spherical, new, buffers):  # type: ignore[no-untyped-def]
     """Write the new position of q; return the number of groups and points visited."""
-    n, inv, scaled_inv = len(blocks.weights), 1.0 / (h * h), 1.0 / ((h * blocks.scale) * (h * blocks.scale))
-    count, total, moments = len(blocks.points), 0.0, _has_moments(power, blocks)
+    inv, scaled_inv = 1.0 / (h * h), 1.0 / ((h * blocks.scale) * (h * blocks.scale))
+    total, moments = 0.0, _has_moments(power, blocks)
     distances, v, inside = buffers
-    visited = len(blocks.large.radii)
+    visited = g = 0
     new[:] = 0.0
     inside[:] = 0.0
-    for s in range(len(blocks.large.radii)):
-        where = _place(blocks.large, s, q, h, v)
+    while g < len(blocks.after):
+        visited += 1
+        where = _place(blocks.groups, g, q, h, v)
         if where == OUTSIDE:
+            g = blocks.after[g]
             continue
         if moments and where == INSIDE:
-            total += _add_moments(power, blocks.large, s, v, blocks.scale, scaled_inv, inside)
+            total += _add_moments(power, blocks.groups, g, v, blocks.scale, scaled_inv, inside)
+            g = blocks.after[g]
             continue
-        for b in range(s * SUPERBLOCK, min((s + 1) * SUPERBLOCK, count)):
-            visited += 1
-            where = _place(blocks.small, b, q, h, v)
-            if where == OUTSIDE:
-                continue
-            if moments and where == INSIDE:
-                total += _add_moments(power, blocks.small, b, v, blocks.scale, scaled_inv, inside)
-                continue
-            start = b * BLOCK_POINTS
-            m = min(BLOCK_POINTS, n - start)
+        b = blocks.block[g]
+        if b >= 0:
+            m = blocks.sizes[b]
             visited += m
+            start = b * BLOCK_POINTS
             total += add_points(kind, weighted, blocks.points[b], blocks.weights, start, m, q, inv, new, distances)
+        g += 1
     scale = 1.0 / total if total > 0.0 else 0.0
     for c in range(len(q)):
         new[c] = (new[c] + inside[c] / blocks.scale) * scale
@@ -149,7 +147,7 @@ class BlockShifts(NamedTuple):
 
 def compile_blocks(kind: Any, weighted: int, jit: Callable[..., Any]) -> BlockShifts:
     """Compile the functions for the code of a profile or its compiled weight; only codes 0 and 1 have closed forms."""
-    power = kind if isinstance(kind, int) and kind <= 1 else -1
+    power = power_of(kind)
 
     def each(blocks, updates, spherical, most):  # type: ignore[no-untyped-def]
         d, X = blocks.points.shape[1], blocks.points
@@ -168,8 +166,10 @@ def compile_blocks(kind: Any, weighted: int, jit: Callable[..., Any]) -> BlockSh
                 new[c] = X[b, c, j]  # rounded to the type of the points
                 square += (new[c] - q[c]) ** 2
             updates.lengths[k] = np.sqrt(square)
-            _move(moments, blocks.small, b, blocks.weights[i], blocks.scale, q, new, u, v)
-            _move(moments, blocks.large, b // SUPERBLOCK, blocks.weights[i], blocks.scale, q, new, u, v)
+            g = blocks.group[b]
+            while g >= 0:
+                _move(moments, blocks.groups, g, blocks.weights[i], blocks.scale, q, new, u, v)
+                g = blocks.parents[g]
             k += 1
         return k, visited
 

@@ -1,22 +1,57 @@
-"""Points in blocks of near points, with the moments and a ball around each block, for `engine="brute"`."""
+"""Points in blocks of near points, and a tree of groups of blocks with moments and balls, for `engine="brute"`."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
+from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
 
-# Points per block, and blocks per superblock.
+# Most points of a block, and most blocks of the smallest groups of blocks, and most of those of a larger group.
 BLOCK_POINTS = 128
-SUPERBLOCK = 16
+FAN_OUT = 16
+# Groups of more blocks than FAN_OUT ** MAX_LEVEL have no moments: their computation would take much memory.
+MAX_LEVEL = 2
 # A set of points is divided until its standard deviation along each axis is at most this share of the bandwidth.
 MAX_DEVIATION = 0.3
 # Each part of a division has at least this share of the points, so that outliers cause few divisions.
 MIN_SHARE = 1 / 16
 # From more dimensions on, second moments take more time and memory than they save.
 MAX_SECOND_DIMENSION = 64
+# Blocks whose moments are computed at a time.
+BLOCKS_AT_ONCE = 64
+# Points from which visits are estimated.
+SAMPLE_POINTS = 64
+
+
+class Group(NamedTuple):
+    """Consecutive points in the order of a division.
+
+    Attributes
+    ----------
+    start, stop : int
+        The first point, and the first one after the group.
+    parent : int
+        The number of the smallest group that contains it, or -1. Groups are numbered in depth-first order.
+    is_block : bool
+        Whether it contains no other groups.
+    """
+
+    start: int
+    stop: int
+    parent: int
+    is_block: bool
+
+
+class Members(NamedTuple):
+    """Points of k groups, arrays of shape (k, m, d) and (k, m), and flags of the m points that exist."""
+
+    points: Array
+    weights: Array
+    exists: Array
 
 
 class Moments(NamedTuple):
@@ -43,30 +78,40 @@ class Moments(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """The points of a state, sorted into blocks, and these into superblocks.
+    """The points of a state, sorted into blocks.
 
     Attributes
     ----------
     points : (b, d, BLOCK_POINTS) array
-        Coordinates; the last block may have unused columns.
-    weights : (n,) array
-        In the order of the blocks.
-    small, large : Moments
-        Of the blocks and of the superblocks.
+        Coordinates. A block may have unused columns at its end.
+    sizes : (b,) array
+        Number of points of each block.
+    weights : (b * BLOCK_POINTS,) array
+    groups : Moments
+        Of the groups in depth-first order.
+    parents, after, block : (g,) arrays
+        For each group: its parent; the next group that it does not contain; and its number as a block, or -1.
+    group : (b,) array
+        For each block: its number as a group.
     scale : float
         Factor on the offsets in moments: a power of two, which is exact, of the order of 1 / h. Without it, third
         powers of very small or very large offsets would vanish or overflow.
     """
 
     points: Array
+    sizes: IntArray
     weights: Array
-    small: Moments
-    large: Moments
+    groups: Moments
+    parents: IntArray
+    after: IntArray
+    block: IntArray
+    group: IntArray
     scale: float
 
 
+@one_blas_thread()
 def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Blocks, IntArray]:
-    """Sort points into blocks for bandwidths from h on; return the blocks and the order of the points.
+    """Sort points into blocks for bandwidths from h on; return the blocks and the place of each point in them.
 
     Parameters
     ----------
@@ -75,76 +120,162 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
     h : float
     power : int
         Inside the ball, weights are this power of 1 - t. 0 and 1 have moments; -1 stands for all other profiles.
+
+    Returns
+    -------
+    blocks : Blocks
+    places : (n,) integer array
+        Column j of block b is place b * BLOCK_POINTS + j.
     """
-    order = block_order(rows, BLOCK_POINTS, h)
     n, d = rows.shape
-    count, scale = -(-n // BLOCK_POINTS), float(np.ldexp(1.0, -int(np.frexp(h)[1])))
-    ordered = rows[order]
-    weights = np.ones(n) if np.ptp(weights) == 0 else weights[order]
-    padded = np.zeros((count * BLOCK_POINTS, d), dtype=rows.dtype)
-    padded[:n] = ordered
-    points = np.ascontiguousarray(padded.reshape(count, BLOCK_POINTS, d).transpose(0, 2, 1))
-    power = power if power < 1 or d <= MAX_SECOND_DIMENSION else -1
-    small, large = (
-        find_moments(ordered, weights, size, scale, power) for size in (BLOCK_POINTS, BLOCK_POINTS * SUPERBLOCK)
-    )
-    return Blocks(points, weights, small, large, scale), order
+    order, groups = divide(rows, BLOCK_POINTS, h)
+    starts, stops, parents, is_block = (np.array(values) for values in zip(*groups, strict=True))
+    group = np.flatnonzero(is_block)
+    count, sizes = len(group), (stops - starts)[group]
+    used = np.repeat(np.arange(count) * BLOCK_POINTS - starts[group], sizes) + np.arange(n)
+    points, ordered_weights = np.zeros((count * BLOCK_POINTS, d), dtype=rows.dtype), np.zeros(count * BLOCK_POINTS)
+    points[used], ordered_weights[used] = rows[order], 1.0 if np.ptp(weights) == 0 else weights[order]
+    block = np.full(len(groups), -1)
+    block[group] = np.arange(count)
+    scale = float(np.ldexp(1.0, -int(np.frexp(h)[1])))
+    moments = _empty_moments(len(groups), d, _used_power(power, d))
+    exists = np.arange(BLOCK_POINTS) < sizes[:, None]
+    in_blocks = Members(points.reshape(count, BLOCK_POINTS, d), ordered_weights.reshape(count, -1), exists)
+    for first in range(0, count, BLOCKS_AT_ONCE):
+        some = slice(first, first + BLOCKS_AT_ONCE)
+        _find_moments(moments, group[some], Members(*(values[some] for values in in_blocks)), scale)
+    for g in np.flatnonzero(~is_block):
+        some = slice(used[starts[g]], used[stops[g] - 1] + 1)
+        members = Members(points[None, some], ordered_weights[None, some], exists.reshape(1, -1)[:, some])
+        _find_moments(moments, np.array([g]), members, scale)
+    places = np.empty(n, dtype=order.dtype)
+    places[order] = used
+    columns, after = np.ascontiguousarray(in_blocks.points.transpose(0, 2, 1)), np.searchsorted(starts, stops)
+    return Blocks(columns, sizes, ordered_weights, moments, parents, after, block, group, scale), places
 
 
-def block_order(points: Array, size: int, h: float) -> IntArray:
-    """Return an order in which each `size` consecutive points are close to each other.
-
-    Points are divided at their mean along the widest axis, until their standard deviation is small beside h. Each part
-    is sorted by the distance from its mean, so that points that have contracted are not mixed with others.
+def expected_visits(points: Array, h: float, power: int) -> float:
+    """Estimate from a sample how many groups and points the sum of a query visits.
 
     Examples
     --------
-    >>> block_order(np.array([[0.0], [5.0], [1.0], [6.0]]), 2, 1.0)
-    array([0, 2, 1, 3])
+    >>> near = np.random.default_rng(0).random((2000, 5))
+    >>> expected_visits(near, 0.1, 1) > 1000  # most blocks may have points within h
+    True
+    >>> expected_visits(near, 9.0, 1) < 100  # all are inside the ball, so that their moments are enough
+    True
     """
-    order, parts = np.arange(len(points)), [(0, len(points))]
+    order, groups = divide(points, BLOCK_POINTS, h)
+    starts = np.array([group.start for group in groups if group.is_block])
+    sizes = np.diff(starts, append=len(points))
+    x = points[order].astype(np.float64, copy=False)
+    centers = np.add.reduceat(x, starts) / sizes[:, None]
+    offsets = x - np.repeat(centers, sizes, axis=0)
+    radii = np.sqrt(np.maximum.reduceat(np.einsum("ij,ij->i", offsets, offsets), starts))
+    sample = points[np.linspace(0, len(points) - 1, min(SAMPLE_POINTS, len(points))).astype(np.intp)]
+    distances = cdist(sample, centers)
+    opened = distances <= h + radii
+    if _used_power(power, points.shape[1]) >= 0:
+        opened &= distances + radii > h
+    return len(groups) + float((opened @ sizes).mean())
+
+
+def power_of(kind: Any) -> int:
+    """Return the power for the code of a profile or its compiled weight; see `make_blocks`."""
+    return kind if isinstance(kind, int) and kind <= 1 else -1
+
+
+def _used_power(power: int, d: int) -> int:
+    return power if power < 1 or d <= MAX_SECOND_DIMENSION else -1
+
+
+def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:
+    """Return an order of the points, and groups of consecutive points that are close to each other.
+
+    Points are divided at their mean along the widest axis, until their standard deviation is small beside h. The rest
+    is sorted by the distance from the mean: points that have come together are then not mixed with others. Blocks have
+    at most `size` points. A set of blocks is a group if it is such a rest, or if the next larger group has far more
+    blocks.
+
+    Examples
+    --------
+    >>> order, groups = divide(np.array([[0.0], [5.0], [1.0], [6.0]]), 2, 1.0)
+    >>> order
+    array([0, 2, 1, 3])
+    >>> [(group.start, group.stop) for group in groups]
+    [(0, 2), (2, 4)]
+    """
+    order, groups = np.arange(len(points)), []
+    points = np.array(points, dtype=np.float64, order="C")  # sorted along with `order`, so that parts are contiguous
+    parts = [(0, len(points), -1, min(_level(len(points), size), MAX_LEVEL + 1), False)]
     while parts:
-        low, high = parts.pop()
-        most = size * ((high - low - 1) // size)  # first point of the last block
-        if not most:
+        low, high, parent, above, is_sorted = parts.pop()
+        level = _level(high - low, size)
+        if level == 0:
+            groups.append(Group(low, high, parent, True))
             continue
-        inside = points[order[low:high]].astype(np.float64, copy=False)
-        center = inside.mean(axis=0)
-        deviation = inside.std(axis=0)
-        axis = deviation.argmax()
-        if deviation[axis] > MAX_DEVIATION * h:
-            along = inside[:, axis]
-            least = size * max(1, int(MIN_SHARE * (high - low) / size))
-            below = size * round(np.count_nonzero(along < center[axis]) / size)
-            middle = min(max(below, least), size * ((high - low - least) // size) or most, most)
-            order[low:high] = order[low:high][np.argpartition(along, middle)]
-            parts += [(low, low + middle), (low + middle, high)]
+        middle = 0 if is_sorted else _divide_once(points[low:high], order[low:high], size, h)
+        if level <= MAX_LEVEL and (level < above or not middle):
+            groups.append(Group(low, high, parent, False))
+            parent, above = len(groups) - 1, level
+        if middle:
+            parts += [(low + middle, high, parent, above, False), (low, low + middle, parent, above, False)]
         else:
-            order[low:high] = order[low:high][np.argsort(np.square(inside - center).sum(axis=1), kind="stable")]
-    return order
+            step = size * FAN_OUT ** (level - 1)
+            chunks = [(start, min(start + step, high), parent, above, True) for start in range(low, high, step)]
+            parts += reversed(chunks)
+    return order, groups
 
 
-def find_moments(points: Array, weights: Array, size: int, scale: float, power: int) -> Moments:
-    """Return balls and moments of each `size` consecutive points; see `make_blocks`."""
-    n, d = points.shape
-    starts = np.arange(0, n, size)
-    g = len(starts)
-    first, second = g * (power >= 0), g * (power >= 1)
-    shapes = (g, d), (g,), (first,), (second,), (first, d), (second, d), (second, d, d)
-    found = Moments(*map(np.empty, shapes))
-    for g, start in enumerate(starts):
-        x, w = points[start : start + size].astype(np.float64, copy=False), weights[start : start + size]
-        found.centers[g] = x.mean(axis=0)
-        u = x - found.centers[g]
-        found.radii[g] = np.sqrt(np.einsum("ij,ij->i", u, u).max())
-        if power < 0:
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):  # far points: their group is never inside a ball
-            u *= scale
-            weighted = u * w[:, None]
-            found.weight[g], found.first[g] = w.sum(), weighted.sum(axis=0)
-            if power >= 1:
-                squares = np.einsum("ij,ij->i", u, u)
-                found.square[g], found.cubic[g] = squares @ w, squares @ weighted
-                found.second[g] = weighted.T @ u
-    return found
+def _level(count: int, size: int) -> int:
+    """Return 0 for a block, and how often `size` has to be multiplied by FAN_OUT for a larger group."""
+    level = 0
+    while count > size:
+        size, level = size * FAN_OUT, level + 1
+    return level
+
+
+def _divide_once(points: Array, order: IntArray, size: int, h: float) -> int:
+    """Sort points and their numbers in place so that the first ones are a part, and return how many these are.
+
+    If the points are close together, they are sorted by their distance from the mean instead, and the result is 0.
+    """
+    offsets = points - points.mean(axis=0)
+    deviation = np.sqrt(np.einsum("ij,ij->j", offsets, offsets) / len(points))
+    axis, middle = deviation.argmax(), 0
+    if deviation[axis] > MAX_DEVIATION * h:
+        along, least = offsets[:, axis], max(1, size // 2, int(MIN_SHARE * len(points)))
+        middle = int(np.clip(np.count_nonzero(along < 0.0), least, len(points) - least))
+        found = np.argpartition(along, middle)
+    else:
+        found = np.argsort(np.einsum("ij,ij->i", offsets, offsets), kind="stable")
+    points[:], order[:] = points[found], order[found]
+    return middle
+
+
+def _empty_moments(count: int, d: int, power: int) -> Moments:
+    first, second = count * (power >= 0), count * (power >= 1)
+    shapes = (count, d), (count,), (first,), (second,), (first, d), (second, d), (second, d, d)
+    return Moments(*map(np.empty, shapes))
+
+
+def _find_moments(found: Moments, g: IntArray, members: Members, scale: float) -> None:
+    """Set balls and moments of some groups."""
+    points, weights, exists = members
+    x = points.astype(np.float64, copy=False)
+    centers = x.sum(axis=1) / exists.sum(axis=1)[:, None]
+    u = x - centers[:, None]
+    u[~exists] = 0.0
+    found.centers[g] = centers
+    found.radii[g] = np.sqrt(np.einsum("kmi,kmi->km", u, u).max(axis=1))
+    if not len(found.first):
+        return
+    with np.errstate(over="ignore", invalid="ignore"):  # far points: their group is never inside a ball
+        u *= scale
+        weighted = u * weights[:, :, None]
+        found.weight[g], found.first[g] = weights.sum(axis=1), weighted.sum(axis=1)
+        if len(found.second):
+            squares = np.einsum("kmi,kmi->km", u, u)
+            found.square[g] = np.einsum("km,km->k", squares, weights)
+            found.cubic[g] = np.einsum("km,kmi->ki", squares, weighted)
+            found.second[g] = np.matmul(weighted.transpose(0, 2, 1), u)

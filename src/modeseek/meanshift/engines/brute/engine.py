@@ -33,8 +33,9 @@ WORK_PER_THREAD = 1_000_000
 # From these numbers on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
 BLOCKS_FROM_DIMENSION = 4
 BLOCKS_FROM_POINTS = 1024
-# Number of visits for each point after which points are sorted again; so many visits cost a few times as much as
-# sorting.
+# Sorting costs as much as the sums of about 60 queries. Fewer queries than this do not pay for it.
+BLOCKS_FROM_QUERIES = 128
+# Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
 VISITS_PER_SORT = 1000
 # Work of one sweep up to which whole sweeps are compiled.
 WORK_PER_SWEEP = WORK_PER_CALL // 8
@@ -116,7 +117,7 @@ class BruteWorkspace(MergingWorkspace):
 
         def shift(queries: Array, bandwidths: Array) -> Array:
             block = QueryBlock(queries, bandwidths, np.empty_like(queries))
-            if self._d < BLOCKS_FROM_DIMENSION or min(len(queries), len(w)) < BLOCKS_FROM_POINTS:
+            if self._d < BLOCKS_FROM_DIMENSION or not _sorting_pays(len(queries), len(w)):
                 step, function = _updates_per_call(X), partial(shifts.all, X, w)
             else:
                 blocks = self._blocks(X, w, float(bandwidths.min()), shifts.blocks.power)
@@ -165,16 +166,14 @@ class BruteWorkspace(MergingWorkspace):
         done, n, shifts = 0, len(self._weights), self._plain.blocks
         while done < len(updates.lengths):
             rest = updates.part(done)
-            blocks, order = make_blocks(self._rows, self._weights, float(rest.bandwidths.min()), shifts.power)
-            place = np.empty(n, dtype=rest.indices.dtype)
-            place[order] = np.arange(n)
-            rest, visited, start = rest._replace(indices=place[rest.indices]), 0, 0
+            blocks, places = make_blocks(self._rows, self._weights, float(rest.bandwidths.min()), shifts.power)
+            rest, visited, start = rest._replace(indices=places[rest.indices]), 0, 0
             while start < len(rest.lengths) and visited < VISITS_PER_SORT * n:
                 check_time()
                 most = min(WORK_PER_CALL // self._d, VISITS_PER_SORT * n - visited)
                 count, more = shifts.each(blocks, rest.part(start), self._spherical, most)
                 start, visited = start + count, visited + more
-            self._state[:, order] = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, :n]
+            self._state = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, places]
             done, self.evaluations = done + start, self.evaluations + visited
 
     def _apply(self, X: Array, weights: Array, updates: UpdateBlock) -> None:
@@ -194,6 +193,11 @@ class BruteWorkspace(MergingWorkspace):
             done, self.evaluations = done + step, self.evaluations + evaluations
         self._state = np.ascontiguousarray(X[:, groups.group])
         return done
+
+
+def _sorting_pays(queries: int, n: int) -> bool:
+    enough = n >= BLOCKS_FROM_POINTS and queries >= BLOCKS_FROM_QUERIES
+    return enough and queries * n >= BLOCKS_FROM_POINTS**2
 
 
 def _updates_per_call(X: Array) -> int:

@@ -142,7 +142,7 @@ class MomentTreeEngine:
             )
         return None
 
-    def pays(self, profile: ProfileLike, points: Array, h: float | None) -> bool:
+    def pays(self, profile: ProfileLike, points: Array, h: float | None, one_by_one: bool = False) -> bool:
         """Return whether this engine should be faster than `brute`."""
         return len(points) >= self.pays_from(profile, points.shape[1])
 

@@ -9,9 +9,10 @@ import numpy as np
 from modeseek._common.distances import distance_blocks
 from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.meanshift.engines.brute.blocks import MAX_SECOND_DIMENSION, expected_visits, power_of
 from modeseek.meanshift.engines.coincident_points import MergeConfig, MergingWorkspace, PointGroups, shift_distinct
 from modeseek.meanshift.engines.neighbor_lists.arrays import GroupState
-from modeseek.meanshift.engines.neighbor_lists.config import DEFAULT_LISTS, ListConfig
+from modeseek.meanshift.engines.neighbor_lists.config import DEFAULT_LISTS, ListConfig, pair_cost
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.types import ProfileLike
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 BLOCK_WIDTH = 64
 PAD_TO = 8
 # (dimension, least n, largest share of pairs within h) where this engine is faster than `brute`; measured by
-# benchmarks/neighbor_lists_crossover.py.
-CROSSOVERS = ((128, 300, 1.0), (48, 1000, 0.4), (12, 2000, 0.15))
-# Below this dimension `brute` is faster if points move one at a time, because it skips blocks out of reach.
-ONE_BY_ONE_FROM = 48
-# Number of points whose neighbours are counted to estimate this share.
+# benchmarks/neighbor_lists_crossover.py. Up to MAX_SECOND_DIMENSION the work of both is estimated instead of a share.
+CROSSOVERS = ((128, 300, 1.0), (MAX_SECOND_DIMENSION + 1, 1000, 0.4), (48, 1000, 1.0), (12, 2000, 1.0))
+# A point in a list takes as long as this many points of a block, because points of a block are contiguous. If points
+# move one at a time, lists are outdated soon, and take as many times longer.
+BLOCK_POINTS_PER_MEMBER = 1.75
+COST_OF_MOVES = 3.5
+# Number of points whose neighbours are counted to estimate that share.
 SAMPLE_POINTS = 64
 
 
@@ -60,7 +63,7 @@ class NeighborListsWorkspace(MergingWorkspace):
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x. Queries are independent, so the result does not depend on n_jobs."""
         from modeseek._common.blas import one_blas_thread
-        from modeseek.meanshift.engines.neighbor_lists.lists import iter_lists, pair_cost
+        from modeseek.meanshift.engines.neighbor_lists.lists import iter_lists
 
         positions, weights = self._sources(len(queries))
         rows = positions.reshape(len(positions), -1)
@@ -151,11 +154,17 @@ class NeighborListsEngine:
             return f"profile {profile.name!r} is a custom profile, which only 'brute' and 'reference' support"
         return None
 
-    def pays(self, profile: ProfileLike, points: Array, h: float | None) -> bool:
+    def pays(self, profile: ProfileLike, points: Array, h: float | None, one_by_one: bool = False) -> bool:
         """Return whether this engine should be faster than `brute`."""
         n, d = points.shape
         least, max_share = next(((n_, share) for d_, n_, share in CROSSOVERS if d >= d_), (np.inf, 0.0))
-        return n >= least and (h is None or _share_within(points, h) <= max_share)
+        if n < least or h is None:
+            return n >= least
+        share = _share_within(points, h)
+        if d > MAX_SECOND_DIMENSION:
+            return share <= max_share
+        members = (pair_cost(d) + share) * n * (COST_OF_MOVES if one_by_one else 1.0)
+        return members * BLOCK_POINTS_PER_MEMBER <= expected_visits(points, h, power_of(profile.code))
 
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None = None

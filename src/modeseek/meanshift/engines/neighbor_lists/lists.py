@@ -8,7 +8,7 @@ import numpy as np
 from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, Limits, Lists
-from modeseek.meanshift.engines.neighbor_lists.config import ListConfig
+from modeseek.meanshift.engines.neighbor_lists.config import ListConfig, pair_cost
 from modeseek.meanshift.engines.neighbor_lists.loops import SKIP_COST, find_loose, list_neighbors
 
 # Numbers in one block of products, and rows that are sampled to estimate the length of lists.
@@ -73,14 +73,6 @@ def iter_lists(queries: Array, rows: Array, radius: float) -> Iterator[tuple[sli
 
 def _squares(rows: Array) -> Array:
     return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-
-
-def pair_cost(d: int) -> float:
-    """Return the cost of one pair of points in a matrix product, relative to that of one distance.
-
-    The formula is a fit to times measured for d = 4 to 512.
-    """
-    return 0.1 + 2.0 / (d + 4)
 
 
 class ListKeeper:
