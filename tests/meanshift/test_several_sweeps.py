@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from modeseek.meanshift.bandwidth import Anchored, Constant, Shrinking, Uniform, Walk
+from modeseek.meanshift.bandwidth import Anchored, Constant, DrawPlan, Shrinking, Uniform, Walk, compiled_draws, get_nu
 from modeseek.meanshift.chains import (
     Outcome,
     Record,
@@ -59,6 +59,13 @@ def assert_same_result(result, expected):
         (90, 2, {"policy": Anchored, "scales": True}),
         (90, 2, {"policy": Constant, "max_sweeps": 3}),
         (90, 2, {"max_updates": 91}),
+        (60, 2, {"policy": Walk, "nu": 1.0, "order": "reshuffled"}),
+        (60, 2, {"policy": Shrinking, "nu": 0.5, "scales": True, "profile": "flat", "weighted": True}),
+        (40, 2, {"policy": Constant, "far": 1e7}),
+        (40, 2, {"policy": Shrinking, "tiny": 1e-150}),
+        (40, 1, {"same": True}),  # certified before the first sweep
+        (200, 2, {"policy": Uniform, "spread": 60.0}),  # more clusters than points in most of them
+        (1, 2, {}),
         (3000, 2, {"max_sweeps": 20}),  # fewer sweeps in one call than are left; memory was overwritten
     ],
 )
@@ -66,10 +73,14 @@ def test_several_sweeps_at_once_are_those_of_one_after_the_other(n, d, changes):
     rng, s = np.random.default_rng(1), 0.6 * d**0.5
     points, weights = two_groups(n, d), rng.integers(1, 4, n).astype(float) if "weighted" in changes else None
     metric = changes.get("metric", "euclidean")
+    points = points * changes.get("spread", 1.0) + changes.get("far", 0.0)
+    points = np.zeros_like(points) if "same" in changes else points
+    scale = changes.get("tiny", 1.0)
+    points, s = points * scale, s * scale
     if metric == "cosine":
         points, s = points / np.linalg.norm(points, axis=1, keepdims=True), 0.3
     law = changes.get("policy", Shrinking)
-    policy = Constant(s) if law is Constant else law(s / 2, 2 * s, s)
+    policy = Constant(s) if law is Constant else law(s / 2, 2 * s, s, get_nu(changes.get("nu", "log-log")))
     scales = rng.uniform(0.8, 1.2, n) if "scales" in changes else None
     limits = {name: changes[name] for name in ("rule", "max_updates") if name in changes}
 
@@ -153,3 +164,23 @@ def _interpreted(function, *arguments):
 
     plain = {name: getattr(value, "py_func", value) for name, value in function.__globals__.items()}
     return FunctionType(function.__code__, plain)(*arguments)
+
+
+@pytest.mark.parametrize("law", [Constant, Uniform, Shrinking, Anchored, Walk])
+@pytest.mark.parametrize("nu", ["log-log", 0.3, 1.0])
+@pytest.mark.parametrize("number", [0, 5, 10**6])
+def test_compiled_draws_are_those_of_the_plan(law, nu, number):
+    n, rng = 3000, np.random.default_rng(number)
+    policy = Constant(0.7) if law is Constant else law(0.2, 1.6, 0.6, get_nu(nu))
+    plan = DrawPlan(rng.uniform(0.5, 2.0, n), policy, 2**63 + 5, 7, local_scales=rng.uniform(0.5, 2.0, n))
+    code, h = plan.encoded(number * n, n, 1.0), 0.61
+    expected = plan.sweep(number, h)
+    words, path, bandwidths, indices = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.intp)
+    compiled_draws.draw_words(code, 0, words, path)
+    compiled_draws.draw_points(code, words, indices)
+    compiled_draws.draw_bandwidths(code, 0, h, path, indices, bandwidths)
+    assert_array_equal(indices, expected.draws.indices)
+    assert_array_equal(path, expected.path)
+    assert_array_equal(bandwidths, expected.draws.bandwidths)
+    upper = plan.upper((number + 1) * n, path[-1]) * plan.local_scales.max()
+    assert_allclose(compiled_draws.upper_bound(code, n, path[-1]), upper, rtol=1e-14)

@@ -15,9 +15,9 @@ from modeseek._common.validation import seed_of
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, membership_fields
 from modeseek.meanshift.bandwidth import LocalFactor
-from modeseek.meanshift.chain_processes import dask_client, needs_processes
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
+from modeseek.meanshift.chains_on_dask import dask_client
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.engines import BruteEngine, CudaEngine
 from modeseek.meanshift.ensemble import make_chains, run_chains
@@ -92,9 +92,10 @@ class RandomChainClusterer(ChainClusterer):
     ) -> list[ChainResult]:
         progress = None if watch is None else EnsembleProgress(watch, len(chains))
         with joblib_on_dask() if distributed else nullcontext():
-            # chains in other processes report only when they end
-            remote = self.checkpoint is None and (dask_client() or needs_processes(chains, self.n_jobs))
-            own: list[Callback] = [] if progress is None or remote else [progress]
+            # chains in other processes, or of many sweeps at once, report only when they end
+            at_once = isinstance(chains[0].problem.engine, BruteEngine) and chains[0].skip is not None
+            silent = self.checkpoint is None and (dask_client() or at_once)
+            own: list[Callback] = [] if progress is None or silent else [progress]
             return run_chains(
                 chains,
                 stopping,

@@ -1,35 +1,62 @@
-"""Several independent chains: on threads, in processes, on Dask workers, or together on a GPU; the same results."""
+"""Several independent chains: on threads, on Dask workers, or together on a GPU; the same results."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from threading import Event, Lock
 
 from joblib import effective_n_jobs
 
 from modeseek._common.types import Watcher
 from modeseek._common.validation import check_integer
-from modeseek.meanshift.chain_processes import (
-    DEFAULT_PARALLEL,
-    ParallelConfig,
-    dask_client,
-    needs_processes,
-    remote_runs,
-    report_ended,
-    run_in_processes,
-    run_on_dask,
-    useful_threads,
-)
 from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint, RunCheckpoint
 from modeseek.meanshift.chains.run import ChainResult, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Trace, rebuild_trace
+from modeseek.meanshift.chains_on_dask import dask_client, report_ended, run_on_dask
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
 # the main thread wakes up at this interval, because a signal just before it starts to wait is not noticed
 WAKE_UP = 0.2
+
+
+@dataclass(frozen=True)
+class ParallelConfig:
+    """How many threads chains use. The values affect speed, not results.
+
+    Attributes
+    ----------
+    points_per_thread : int
+        Points times the root of their dimension for each further thread. Then the compiled part of a sweep, which runs
+        in parallel, takes about as long as the Python part, which does not.
+    points_per_thread_at_once : int
+        The same for chains whose sweeps are applied many at a time.
+    min_threads : int
+        Number of threads that are never slower than one.
+    """
+
+    points_per_thread: int = 1000
+    points_per_thread_at_once: int = 40
+    min_threads: int = 2
+
+
+DEFAULT_PARALLEL = ParallelConfig()
+
+
+def useful_threads(chains: Sequence[Chain], *, every_sweep: bool, config: ParallelConfig = DEFAULT_PARALLEL) -> int:
+    """Return the number of threads that chains of this size can use.
+
+    `every_sweep` tells whether something happens after each sweep, such as a callback.
+    """
+    if not chains:
+        return 1
+    n, d = max((chain.problem.points.shape for chain in chains), key=lambda shape: shape[0])
+    one_by_one = every_sweep or any(chain.skip is None for chain in chains)
+    per_thread = config.points_per_thread if one_by_one else config.points_per_thread_at_once
+    return max(config.min_threads, 1 + round(n * d**0.5 / per_thread))
 
 
 def make_chains(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -73,10 +100,6 @@ def run_chains(
     If joblib's Dask backend is active (`joblib.parallel_config("dask")`) and there are neither callbacks nor a
     checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C then keeps no result.
 
-    Hundreds of chains of few points run in processes if `n_jobs` is above 2 and there are neither callbacks nor a
-    checkpoint: much of their time is Python code, which threads cannot run in parallel. Ctrl-C is then raised, and
-    no result is kept.
-
     If the engine is "cuda" and there are neither callbacks nor a checkpoint, all chains run together on the GPU. The
     trace then has the bandwidths and the largest shifts of the first chain, and `seconds` is the time of all chains.
 
@@ -87,13 +110,14 @@ def run_chains(
     stopping : Stopping
         Stopping rule and limits of each chain.
     n_jobs : int, optional
-        Number of threads or processes: None is 1, -1 is all cores. Fewer threads are used for small data.
+        Number of threads: None is 1, -1 is all cores. Fewer are used for small data, whose sweeps are mostly Python
+        code, which threads cannot run in parallel.
     callbacks : iterable of callables
         Each is called as f(state, info) after every sweep of every chain, one call at a time.
     watch : callable, optional
         Receives the number of chains that have ended, as a `Stage`, one call at a time.
     record : Record, optional
-        Quantities to record for the first chain. The other chains record the default.
+        Quantities to record for the first chain. The other chains record nothing.
     checkpoint : Checkpoint, optional
         File in which to save the progress of all chains, and from which to resume them.
     config : ParallelConfig
@@ -120,22 +144,21 @@ def run_chains(
     if not callbacks and checkpoint is None:
         client = dask_client()
         if client is not None:
-            return run_on_dask(client, remote_runs(chains, stopping, record), watch)
+            return run_on_dask(client, chains, stopping, record, watch)
         if record in (None, Record()):
             results = _run_on_gpu(chains, stopping, watch)
             if results is not None:
                 return results
-        if needs_processes(chains, n_jobs, config):
-            return run_in_processes(remote_runs(chains, stopping, record), watch, effective_n_jobs(n_jobs), config)
     parts: Sequence[RunCheckpoint | None] = [None] * len(chains)
     if checkpoint is not None:
         parts = checkpoint.open(chains, stopping, record or Record())
     group = _ThreadGroup(callbacks, watch, len(chains))
 
     def run_one(number: int) -> ChainResult:
-        return group.run(chains[number], stopping, record if number == 0 else None, parts[number])
+        return group.run(chains[number], stopping, Record.nothing() if number else record, parts[number])
 
-    workers = min(effective_n_jobs(n_jobs), len(chains), useful_threads(chains, config))
+    useful = useful_threads(chains, every_sweep=bool(callbacks) or checkpoint is not None, config=config)
+    workers = min(effective_n_jobs(n_jobs), len(chains), useful)
     try:
         return _run_on_threads(len(chains), run_one, group.stop, workers)
     finally:
@@ -144,21 +167,32 @@ def run_chains(
 
 
 def _run_on_threads(count: int, run_one: Callable[[int], ChainResult], stop: Event, workers: int) -> list[ChainResult]:
-    numbers = range(count)
     if workers <= 1:
-        return [run_one(number) for number in numbers]
+        return [run_one(number) for number in range(count)]
+    left, lock = iter(range(count)), Lock()
+    results: dict[int, ChainResult] = {}
+
+    def work() -> None:
+        while True:
+            with lock:
+                number = next(left, None)
+            if number is None:
+                return
+            results[number] = run_one(number)
+
     # joblib's loop would drop finished results when Ctrl-C is pressed
-    futures: list[Future[ChainResult]] = []
     with ThreadPoolExecutor(workers) as pool:
+        futures = []
         try:
-            for number in numbers:
-                futures.append(pool.submit(run_one, number))
+            futures += [pool.submit(work) for _ in range(workers)]
             while wait(futures, WAKE_UP).not_done:
                 pass
         except KeyboardInterrupt:
             stop.set()
-    # an interruption may have come before all chains were submitted; the others return their initial state
-    return [future.result() for future in futures] + [run_one(number) for number in numbers[len(futures) :]]
+    for future in futures:
+        future.result()
+    # an interruption may have come before a thread was started: the chains left return their initial state
+    return [results[number] if number in results else run_one(number) for number in range(count)]
 
 
 class _ThreadGroup:
@@ -172,15 +206,14 @@ class _ThreadGroup:
     def run(
         self, chain: Chain, stopping: Stopping, record: Record | None, checkpoint: RunCheckpoint | None
     ) -> ChainResult:
-        unstarted = ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)
         if self.stop.is_set():
-            return unstarted
+            return _unstarted(chain)
         try:
             callbacks = [self._after_sweep] if self._callbacks else []
             result = run(chain, stopping, record=record, callbacks=callbacks, checkpoint=checkpoint, stop=self.stop)
         except KeyboardInterrupt:  # before the first sweep
             self.stop.set()
-            return unstarted
+            return _unstarted(chain)
         except BaseException:
             self.stop.set()  # results of the other chains would be lost
             raise
@@ -196,6 +229,10 @@ class _ThreadGroup:
         with self._lock:
             for callback in self._callbacks:
                 callback(state, info)
+
+
+def _unstarted(chain: Chain) -> ChainResult:
+    return ChainResult(chain.init(), Outcome.INTERRUPTED, Trace(), 0, 0.0)
 
 
 def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | None) -> list[ChainResult] | None:

@@ -103,19 +103,20 @@ class EndTest(NamedTuple):
 
     Attributes
     ----------
-    tau, threshold, fraction : float
-        Those of `modeseek.meanshift.chains.Stopping`.
+    threshold, fraction, by_certificate, tau
+        As in `Ending`.
+    now : bool
+        Whether the run may end before the first sweep.
     due : boolean array
-        Whether the certificate is checked after each sweep.
-    h_upper : pair of float
-        A lower and an upper bound of the upper bounds on later bandwidths after each of the sweeps.
+        Whether the certificate is checked before the first and after each sweep.
     """
 
-    tau: float
     threshold: float
     fraction: float
+    by_certificate: bool
+    tau: float
+    now: bool
     due: Array
-    h_upper: tuple[float, float] = (0.0, 0.0)
 
 
 class Ending(NamedTuple):
@@ -241,6 +242,16 @@ class Workspace(Protocol):
     def shift_all(self, queries: Array, h: Array | float) -> Array:
         """Return S_h(x) for every query x against the current state, which does not change."""
 
+    @property
+    def most_sweeps(self) -> int:
+        """Largest number of sweeps for `shift_sweeps`; 0 if the engine does not draw by itself."""
+
+    def shift_sweeps(self, code: Any, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
+        """Apply sweeps, drawn from a `DrawCode` after bandwidth h, until one may be the last; update `last_shift`.
+
+        This is one call without the GIL.
+        """
+
 
 @runtime_checkable
 class ClimbingWorkspace(Protocol):
@@ -252,21 +263,6 @@ class ClimbingWorkspace(Protocol):
 
     def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
         """Return the final positions, the lengths of the last steps and the numbers of steps, at most `most`."""
-
-
-@runtime_checkable
-class SweepingWorkspace(Protocol):
-    """A workspace that can apply several sweeps by itself, without the GIL."""
-
-    @property
-    def most_sweeps(self) -> int:
-        """Largest number of sweeps in one call; 0 if this is not possible for its points."""
-
-    def shift_sweeps(self, draws: Draws, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
-        """Apply sweeps, the rows of `draws`, until one of them may be the last, and update `last_shift`.
-
-        Return the longest move of each sweep applied, and how the last of these ends.
-        """
 
 
 class Engine(Protocol):

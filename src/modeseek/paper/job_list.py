@@ -12,7 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 import modeseek
 from modeseek._storage import DataError
-from modeseek.meanshift.chain_processes import dask_client
+from modeseek.meanshift.chains_on_dask import dask_client
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.rows import Row, Rows
 

@@ -7,21 +7,31 @@ bits of a word give a uniform number on [0, 1). So the draws depend only on (see
 of workers and resumption cannot change them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice, check_integer
+from modeseek.meanshift.bandwidth.policies import Anchored, PolicyCode, Uniform, encode_policy
+from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
 ORDERS = ("random", "reshuffled", "even")
 # for short sweeps, words are generated in advance, for as many updates as were done so far, within these limits
 MIN_AHEAD = 256
 MAX_AHEAD = 4096
+# Philox 4x64: rounds, multipliers, steps of the two words of the key after each round, and bits that a double lacks
+ROUNDS = 10
+MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
+KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+UNUSED_BITS = 11
 # rounding may take a draw out of its bounds by this share
 BOUND_RTOL = 1e-12
 
@@ -38,6 +48,54 @@ def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width
     counter = ((page << 64) + first - 1) % 2**256
     words = np.random.Philox(key=(chain << 64) + seed, counter=counter).random_raw(4 * count)
     return (words.reshape(count, 4)[:, :width] >> np.uint64(11)) * 2.0**-53
+
+
+NO_VALUES = np.empty(0)
+
+
+class DrawCode(NamedTuple):
+    """The draws of a chain from some update on as numbers, for compiled code.
+
+    Attributes
+    ----------
+    key : (2,) array
+        Key of Philox; empty if the draws are given.
+    policy : PolicyCode
+    max_delta : float
+        Largest delta of `Anchored`.
+    square : float
+        The exponent 2 as a variable: compilers round the square of a number in another way than its power.
+    nu : array
+        nu_k from the first update to the one after the last; empty if the policy does not need them.
+    cumulative, scales : arrays
+        Cumulated weights and factors on the bandwidths; empty if all are 1.
+    reshuffled : bool
+        Whether each sweep visits each point once.
+    first : int
+        Number of updates before.
+    widest : float
+        Largest factor on the bandwidths.
+    reach : float
+        Factor on all bandwidths, for the engine.
+    """
+
+    key: NDArray[np.uint64]
+    policy: PolicyCode
+    max_delta: float
+    square: float
+    nu: Array
+    cumulative: Array
+    scales: Array
+    reshuffled: bool
+    first: int
+    widest: float
+    reach: float
+
+    @classmethod
+    def given(cls) -> DrawCode:
+        """Return the code for draws that are given."""
+        policy = PolicyCode(0, 1.0, 1.0, 1.0, 0, 0.0)
+        return cls(np.empty(0, dtype=np.uint64), policy, 0.0, 2.0, NO_VALUES, NO_VALUES, NO_VALUES, False, 0, 1.0, 1.0)
 
 
 class SweepDraws(NamedTuple):
@@ -121,6 +179,29 @@ class DrawPlan:
         if self.local_scales is not None:
             bandwidths = bandwidths * self.local_scales[indices]
         return SweepDraws(Draws(indices, bandwidths), path)
+
+    def encoded(self, first: int, count: int, reach: float) -> DrawCode:
+        """Return `count` draws after the first ones as numbers, for built-in policies and points that move one by one.
+
+        `reach` is the factor on all bandwidths.
+        """
+        policy, scales = encode_policy(self.policy), self.local_scales
+        assert policy is not None
+        assert self.batch == 1
+        uses_nu = isinstance(self.policy, RangePolicy) and not isinstance(self.policy, Uniform)
+        return DrawCode(
+            np.array([self.seed, self.chain], dtype=np.uint64),
+            policy,
+            self.policy.max_delta if isinstance(self.policy, Anchored) else 0.0,
+            2.0,
+            self.policy.nu_after(first, count + 1) if uses_nu else NO_VALUES,  # type: ignore[attr-defined]
+            NO_VALUES if self._cumulative_weights is None else self._cumulative_weights,
+            NO_VALUES if scales is None else scales,
+            self.order == "reshuffled",
+            first,
+            1.0 if scales is None else float(scales.max()),
+            reach,
+        )
 
     def upper(self, k: int, h: float) -> float:
         """Return the policy's upper bound of all bandwidths after k draws, given h_k = h."""

@@ -54,9 +54,12 @@ def anchored_upper(nu: float, max_delta: float, h_0: float, h_max: float) -> flo
     return min(h_0 / math.sqrt(1.0 - min(nu, max_delta)), h_max)
 
 
-def walk_max_delta(h: float, h_min: float, h_max: float) -> float:
-    """Return the largest delta for which h / sqrt(1 +- delta) is in the range; values up to 8 eps count as 0."""
-    delta = min((h / h_min) ** 2 - 1.0, 1.0 - (h / h_max) ** 2)
+def walk_max_delta(to_min: float, to_max: float) -> float:
+    """Return the largest delta for which h / sqrt(1 +- delta) is in the range; values up to 8 eps count as 0.
+
+    The arguments are the squares of h / h_min and h / h_max, which Python and compilers round differently.
+    """
+    delta = min(to_min - 1.0, 1.0 - to_max)
     return delta if delta > 1.7763568394002505e-15 else 0.0
 
 

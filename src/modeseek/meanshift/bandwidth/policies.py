@@ -71,7 +71,7 @@ class Shrinking(RangePolicy):
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws from the shrinking range."""
-        return formulas.shrinking(uniforms, self._nu(k, len(uniforms)), self.h_min, self.h_0, self.h_max)
+        return formulas.shrinking(uniforms, self.nu_after(k, len(uniforms)), self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return the upper end of the current range."""
@@ -111,17 +111,19 @@ class Anchored(RangePolicy):
     array([0.6])
     """
 
-    def _max_delta(self) -> float:
+    @property
+    def max_delta(self) -> float:
+        """The largest delta for which both ends of the step are in the range."""
         return formulas.anchored_max_delta(self.h_min, self.h_0, self.h_max)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return independent draws around h_inf."""
-        nu = self._nu(k, len(uniforms))
-        return formulas.anchored(uniforms, nu, self._max_delta(), self.h_min, self.h_0, self.h_max)
+        nu = self.nu_after(k, len(uniforms))
+        return formulas.anchored(uniforms, nu, self.max_delta, self.h_min, self.h_0, self.h_max)
 
     def upper(self, h: float, k: int) -> float:
         """Return h_inf / sqrt(1 - delta), at most h_max."""
-        return formulas.anchored_upper(self.nu.sup(k + 1), self._max_delta(), self.h_0, self.h_max)
+        return formulas.anchored_upper(self.nu.sup(k + 1), self.max_delta, self.h_0, self.h_max)
 
 
 POLICIES: dict[str, type[RangePolicy]] = {

@@ -16,7 +16,7 @@ from modeseek.meanshift.bandwidth.nu import LogLog, Nu, Power
 from modeseek.meanshift.types import BandwidthPolicy
 
 # values nu_k of this many successive k, or fewer, are kept for other chains
-MAX_KEPT = 1 << 14
+MAX_KEPT = 1 << 16
 
 
 class Law(Enum):
@@ -66,7 +66,8 @@ class RangePolicy:
         """The initial bandwidth: h_inf if given, else the geometric mean of h_min and h_max."""
         return float(np.sqrt(self.h_min * self.h_max)) if self.h_inf is None else self.h_inf
 
-    def _nu(self, k: int, m: int) -> Array:
+    def nu_after(self, k: int, m: int) -> Array:
+        """Return nu_{k+1}, ..., nu_{k+m}."""
         if m <= MAX_KEPT and isinstance(self.nu, (LogLog, Power)):
             return _kept_nu(self.nu, k, m)
         return _nu(self.nu, k, m)
@@ -77,7 +78,7 @@ def _nu(nu: Nu, k: int, m: int) -> Array:
 
 
 # chains of one ensemble need the same values
-_kept_nu = lru_cache(maxsize=64)(_nu)
+_kept_nu = lru_cache(maxsize=32)(_nu)
 
 
 class Absorption(NamedTuple):
@@ -108,12 +109,12 @@ class _Walk(RangePolicy):
     """h_{k+1} = h_k / sqrt(alpha) with alpha = 1 - delta + 2 delta u, until h is at an end of the range."""
 
     def _max_delta(self, h: float) -> float:
-        return formulas.walk_max_delta(h, self.h_min, self.h_max)
+        return formulas.walk_max_delta((h / self.h_min) ** 2, (h / self.h_max) ** 2)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
         """Return the next steps of the walk."""
         bandwidths = np.empty(len(uniforms))
-        for j, (u, nu) in enumerate(zip(uniforms.tolist(), self._nu(k, len(uniforms)).tolist(), strict=True)):
+        for j, (u, nu) in enumerate(zip(uniforms.tolist(), self.nu_after(k, len(uniforms)).tolist(), strict=True)):
             max_delta = self._max_delta(h)
             if max_delta == 0.0:  # absorbed
                 bandwidths[j:] = h

@@ -25,7 +25,6 @@ from modeseek.meanshift.types import (
     Draws,
     EndTest,
     SweepInfo,
-    SweepingWorkspace,
     SweepsInfo,
     Workspace,
 )
@@ -97,15 +96,12 @@ class _ReusedWorkspace:
         self._problem = problem
         self._workspace: Workspace | None = None
         self._points: Array | None = None
-        self.sweeping: SweepingWorkspace | None = None
 
     def opened(self) -> Workspace:
         if self._workspace is None:
             # opened with the initial state even if a run is resumed, because engines choose their data structures from
             # it
             self._workspace, self._points = self._problem.open(), self._problem.points
-            if isinstance(self._workspace, SweepingWorkspace) and self._workspace.most_sweeps:
-                self.sweeping = self._workspace
         return self._workspace
 
     def at(self, points: Array) -> Workspace:
@@ -327,21 +323,15 @@ def doubly_stochastic(
         return next(parts(state, lambda: plan.steps))
 
     def skip(state: ChainState, test: EndTest) -> tuple[ChainState, SweepsInfo] | None:
-        reused.opened()
-        workspace, steps = reused.sweeping, plan.steps
-        if workspace is None:
+        most = reused.opened().most_sweeps
+        if not most:
             return None
-        count = min(len(test.due), workspace.most_sweeps)
-        draws, path = plan.sweep(state.k // steps, state.h, count)
-        last_shift, end = state.last_shift.copy(), state._replace(h=float(path[-1]), k=state.k + len(path))
-        rows = Draws(draws.indices.reshape(count, steps), problem.reach(draws.bandwidths).reshape(count, steps))
-        # upper bounds of later bandwidths do not grow
-        test = test._replace(h_upper=(upper(end), upper(state)))
-        reused.at(state.points)
-        shifts, ending = workspace.shift_sweeps(rows, last_shift, test)
-        path = path[: len(shifts) * steps]
-        state = ChainState(reused.leave(), float(path[-1]), state.k + len(path), last_shift)
-        return state, SweepsInfo(path, shifts, ending)
+        test = test._replace(due=test.due[: most + 1])
+        steps, last_shift = plan.steps, state.last_shift.copy()
+        code = plan.encoded(state.k // steps * steps, (len(test.due) - 1) * steps, problem.reach(1.0))
+        info = reused.at(state.points).shift_sweeps(code, state.h, last_shift, test)
+        drawn, points = info.bandwidths, reused.leave()
+        return ChainState(points, float(drawn[-1]) if len(drawn) else state.h, state.k + len(drawn), last_shift), info
 
     # a user-defined policy is checked after each sweep
     skips = plan.batch == 1 and local_factor is None and encode_policy(policy) is not None

@@ -175,7 +175,7 @@ class Checkpoint:
             for number, (point, chain) in enumerate(zip(points, chains, strict=True)):
                 if point is not None:
                     # of several chains, only the first records what was requested
-                    _check_point(point, chain, Record() if number else wanted)
+                    _check_point(point, chain, Record.nothing() if number else wanted)
             return points
         except ValueError as error:
             raise DataError(f"the checkpoint '{self._path}' does not fit; wrong part: {error}. {REMEDY}") from None

@@ -19,9 +19,9 @@ from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import Callback, ChainState, SweepInfo, SweepsEnd
 
-# number of sweeps that are applied at once: at first, and at most
-FIRST_SWEEPS = 8
-MOST_SWEEPS = 16
+# number of sweeps that are applied at once at first, and of updates later
+FIRST_SWEEPS = 32
+MOST_UPDATES = 1 << 15
 T = TypeVar("T")
 
 
@@ -134,11 +134,17 @@ class Sweeps(Iterator[Swept]):
             self.state, self.sweeps, self._earlier = point.state, point.sweeps, point.seconds
             self._recorder.resume(point.recorded, point.state, point.sweeps)
         self.outcome: Outcome | None = None
-        outcome = stopping.check(chain, self.state, self.sweeps, 0.0)
-        if outcome is not None:
-            self._end(outcome)
+        watched = self._callbacks or self._recorder.states or part_size is not None
+        limited = checkpoint is not None or stopping.max_time is not None
+        self._at_once = chain.skip is not None and not (watched or limited)
+        # `finish` can leave the check of the first state to the engine
+        self._checked = False
+        if not self._at_once:
+            self._check()
 
     def __next__(self) -> Swept:
+        if not self._checked:
+            self._check()
         swept = self._unless_stopped(self._advance)
         if swept is None:
             raise StopIteration
@@ -146,14 +152,12 @@ class Sweeps(Iterator[Swept]):
 
     def finish(self) -> None:
         """Run to the end; without callbacks, checkpoint, time limit or recorded states, several sweeps at a time."""
-        watched = self._callbacks or self._recorder.states or self._part_size is not None
-        limited = self._checkpoint is not None or self._stopping.max_time is not None
-        count = FIRST_SWEEPS if self._chain.skip is not None and not (watched or limited) else 0
+        count = FIRST_SWEEPS if self._at_once else 0
         while self.outcome is None:
             if count:
                 count = self._unless_stopped(partial(self._skip, count)) or 0
             else:
-                self._unless_stopped(self._advance)
+                next(self, None)
 
     def _unless_stopped(self, advance: Callable[[], T]) -> T | None:
         """Call a function that advances the run; return None if the run has ended, or ends meanwhile."""
@@ -172,20 +176,31 @@ class Sweeps(Iterator[Swept]):
         """Apply up to `count` sweeps at once; return how many to try next, 0 if the engine cannot do it."""
         assert self._chain.skip is not None
         left = self._stopping.sweeps_left(self._chain, self.state, self.sweeps)
-        found = self._chain.skip(self.state, self._stopping.end_test(self.state, min(count, left)))
+        if left <= 0:
+            return 0
+        test = self._stopping.end_test(self.state, min(count, left), now=not self._checked)
+        found = self._chain.skip(self.state, test)
         if found is None:
             return 0
         state, info = found
-        done = len(info.largest_shifts)
-        self.state, self.sweeps = state, self.sweeps + done
-        self._recorder.note_sweeps(state, self.sweeps, info)
-        outcome = Outcome.CERTIFIED if info.end is SweepsEnd.CERTIFIED else None
-        if info.end is SweepsEnd.CHECK or (outcome is None and done == left):
-            outcome = self._stopping.check(self._chain, state, self.sweeps, 0.0)
+        done, self._checked = len(info.largest_shifts), True
+        if done:
+            self.state, self.sweeps = state, self.sweeps + done
+            self._recorder.note_sweeps(state, self.sweeps, info)
+        if info.end is SweepsEnd.CERTIFIED:
+            self._end(Outcome.CERTIFIED)
+        elif info.end is SweepsEnd.CHECK or done == left:
+            self._check()
+        if not done:
+            return count
+        return min(2 * count, max(FIRST_SWEEPS, MOST_UPDATES // len(state.points))) if done == count else done
+
+    def _check(self) -> None:
+        """End the run if its stopping rule is fulfilled."""
+        self._checked = True
+        outcome = self._stopping.check(self._chain, self.state, self.sweeps, time.perf_counter() - self._began)
         if outcome is not None:
             self._end(outcome)
-        # sweeps that were drawn but not applied are drawn again
-        return min(2 * count, MOST_SWEEPS) if done == count else done
 
     def _advance(self) -> Swept:
         if self._parts is None:
@@ -219,9 +234,7 @@ class Sweeps(Iterator[Swept]):
         self._recorder.note(state, self.sweeps, info)
         for callback in self._callbacks:
             callback(state, info)
-        outcome = self._stopping.check(self._chain, state, self.sweeps, time.perf_counter() - self._began)
-        if outcome is not None:
-            self._end(outcome)
+        self._check()
 
     def _end(self, outcome: Outcome) -> None:
         self.outcome = outcome

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
@@ -113,11 +115,10 @@ class Stopping:
         left = -(-(self.limit(chain) - state.k) // len(state.points))
         return left if self.max_sweeps is None else min(left, self.max_sweeps - sweeps)
 
-    def end_test(self, state: ChainState, count: int) -> EndTest:
-        """Return a necessary condition for the end of a run after each of the next sweeps of n updates."""
+    def end_test(self, state: ChainState, count: int, *, now: bool) -> EndTest:
+        """Return a necessary condition for the end of a run after each of the next sweeps of n updates, and `now`."""
         done, certificate = state.k // len(state.points), self.rule == "certificate"
-        due = np.array([certificate and _is_due(done + sweep) for sweep in range(1, count + 1)])
-        return EndTest(self.tau, self.threshold, self.fraction, due)
+        return EndTest(self.threshold, self.fraction, certificate, self.tau, now, _due(done, count, certificate))
 
     def check(self, chain: Chain, state: ChainState, sweeps: int, seconds: float) -> Outcome | None:
         """Return the outcome if the run is over, else None."""
@@ -150,4 +151,10 @@ class Stopping:
 
 
 def _is_due(sweeps: int) -> bool:
-    return sweeps <= CHECK_EVERY_SWEEP or sweeps % (sweeps // CHECK_EVERY_SWEEP) == 0
+    return sweeps % max(1, sweeps // CHECK_EVERY_SWEEP) == 0
+
+
+@lru_cache(maxsize=16)  # chains of one ensemble need the same
+def _due(done: int, count: int, certificate: bool) -> NDArray[np.bool_]:
+    """Return whether the certificate is checked before and after each of `count` sweeps."""
+    return np.array([certificate and _is_due(done + sweep) for sweep in range(count + 1)])

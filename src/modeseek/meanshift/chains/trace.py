@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo, SweepsInfo
 
 # quantities computed from a state; bandwidths and largest shifts come with the sweeps
 STATE_QUANTITIES = ("clumps", "diameter", "gap", "objective", "snapshots")
+QUANTITIES = ("h", "shift", *STATE_QUANTITIES)
 # all snapshots together hold at most this many numbers (half a gigabyte), but there may always be eight of them
 SNAPSHOT_NUMBERS = 1 << 26
 MIN_SNAPSHOTS = 8
@@ -65,7 +66,7 @@ class Record:
     limit: int = 1024
 
     def __post_init__(self) -> None:
-        for name in ("h", "shift", *STATE_QUANTITIES):
+        for name in QUANTITIES:
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), low=1)
         check_integer("limit", self.limit, low=16)
@@ -192,7 +193,7 @@ class Recorder:
 
     def __init__(self, record: Record, chain: Chain, tau: float):
         self._chain, self._tau, self._draws = chain, tau, 0
-        intervals = {field.name: getattr(record, field.name) for field in fields(Trace)}
+        intervals = {name: getattr(record, name) for name in QUANTITIES}
         self._series = {name: ThinnedSeries(every, record.limit) for name, every in intervals.items() if every}
         if "snapshots" in self._series:
             self._series["snapshots"].limit = record.snapshot_limit(chain.problem.points.size)

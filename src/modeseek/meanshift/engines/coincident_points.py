@@ -105,10 +105,14 @@ class MergingWorkspace(BaseWorkspace):
 
     def __init__(self, points: Array, weights: Array, geometry: Geometry, n_jobs: int | None, config: MergeConfig):
         self.evaluations = 0
-        self._weights, self._equal_weights = weights.astype(np.float64), bool(np.ptp(weights) == 0)
-        self._d, self._spherical, self._n_jobs = points.shape[1], geometry.spherical, effective_n_jobs(n_jobs)
+        self._weights, self._equal_weights = weights.astype(np.float64), bool((weights == weights[0]).all())
+        self._d, self._spherical, self._requested_jobs = points.shape[1], geometry.spherical, n_jobs
         self._config, self._tolerance = config, config.tolerance(points.dtype)
         self.load(points)
+
+    @property
+    def _n_jobs(self) -> int:
+        return effective_n_jobs(self._requested_jobs)
 
     @property
     def points(self) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 
 from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.types import Draws
+from modeseek.meanshift.bandwidth.draws import DrawCode
+from modeseek.meanshift.types import Draws, EndTest, SweepsInfo
 
 T = TypeVar("T")
 
@@ -114,6 +115,15 @@ class BaseWorkspace(ABC):
     """
 
     _points: Array
+
+    @property
+    def most_sweeps(self) -> int:
+        """Return 0: draws come from outside."""
+        return 0
+
+    def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
+        """Apply several sweeps at once, if `most_sweeps` is positive."""
+        raise NotImplementedError
 
     @property
     def points(self) -> Array:

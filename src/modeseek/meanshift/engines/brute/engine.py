@@ -10,6 +10,7 @@ import numpy as np
 
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.meanshift.bandwidth.draws import DrawCode
 from modeseek.meanshift.certificate import ROUNDING_ULPS, witnesses_of
 from modeseek.meanshift.engines.brute.blocks import Blocks, make_blocks
 from modeseek.meanshift.engines.coincident_points import (
@@ -21,7 +22,7 @@ from modeseek.meanshift.engines.coincident_points import (
 )
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.kernels.profiles import ZeroOutside
-from modeseek.meanshift.types import Draws, EndTest, ProfileLike, SweepsEnd
+from modeseek.meanshift.types import Draws, EndTest, ProfileLike, SweepsEnd, SweepsInfo
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.loops import BruteShifts
@@ -37,6 +38,9 @@ BLOCKS_FROM_POINTS = 1024
 BLOCKS_FROM_QUERIES = 128
 # Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
 VISITS_PER_SORT = 1000
+# Arguments of compiled sweeps whose draws are given.
+GIVEN = DrawCode.given()
+NO_TEST = EndTest(1.0, 1.0, False, 1.0, False, np.zeros(2, dtype=bool))
 # Work of one sweep up to which whole sweeps are compiled.
 WORK_PER_SWEEP = WORK_PER_CALL // 8
 
@@ -76,31 +80,38 @@ class BruteWorkspace(MergingWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         if not self.most_sweeps:
             return super().shift_one_by_one(draws)
-        lengths = np.empty(len(draws.indices))
-        rows = UpdateBlock(draws.indices[None], draws.bandwidths[None], lengths)
-        self._shift_sweeps(rows, np.empty(len(self._weights)), EndTest(1.0, 1.0, 1.0, np.zeros(1, dtype=bool)))
-        return lengths
+        updates = UpdateBlock(*draws, np.empty(len(draws.indices)))
+        self._apply_sweeps(updates, GIVEN, np.zeros(1), np.empty(len(self._weights)), NO_TEST)
+        return updates.lengths
 
-    def shift_sweeps(self, draws: Draws, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
-        """Apply sweeps until one of them may be the last; return the longest moves, and how the last one ends."""
-        return self._shift_sweeps(UpdateBlock(*draws, np.empty(len(self._weights))), last_shift, test)
+    def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
+        """Apply sweeps until one of them may be the last; return the bandwidths, the longest moves, and how it ends."""
+        n = len(self._weights)
+        updates = UpdateBlock(np.empty(n, dtype=np.intp), np.empty(n), np.empty(n))
+        path = np.empty(n * (len(test.due) - 1))
+        path[-1] = h
+        largest, end = self._apply_sweeps(updates, code, path, last_shift, test)
+        return SweepsInfo(path[: n * len(largest)], largest, end)
 
-    def _shift_sweeps(self, rows: UpdateBlock, last_shift: Array, test: EndTest) -> tuple[Array, SweepsEnd]:
+    def _apply_sweeps(
+        self, updates: UpdateBlock, code: DrawCode, path: Array, last_shift: Array, test: EndTest
+    ) -> tuple[Array, SweepsEnd]:
         check_time()
         self._merged = None
-        n, config, largest = len(self._weights), self._config, np.zeros(len(rows.indices))
+        n, config, largest = len(self._weights), self._config, np.zeros(len(test.due) - 1)
         merge = line_direction(self._d), self._tolerance / config.ulps, config.ulps, config.max_share, config.look_back
         rounding = ROUNDING_ULPS * float(np.finfo(self._state.dtype).eps)
-        rule = test.threshold, test.fraction, test.tau, *test.h_upper, rounding, not self._spherical, witnesses_of(n)
         done, end, evaluations = self._plain.sweeps(
             self._state,
             self._weights,
             self._equal_weights,
-            rows,
+            updates,
+            code,
+            path,
             last_shift,
             largest,
             test.due,
-            rule,
+            (*test[:5], rounding, not self._spherical, witnesses_of(n)),
             self._spherical,
             merge,
             (config.min_points, config.min_updates),

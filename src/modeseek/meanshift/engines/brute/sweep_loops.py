@@ -1,4 +1,4 @@
-"""Compiled sweeps over few points: coincident points are found, points move, and the stopping rule is tested.
+"""Compiled sweeps over few points: draws are made, coincident points are found, points move, and the end is tested.
 
 A sweep of few points takes less time than the Python code around it. Here, many sweeps are one call without the GIL.
 """
@@ -11,6 +11,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from modeseek.meanshift.bandwidth import compiled_draws, draws, formulas, policies
+from modeseek.meanshift.bandwidth.compiled_draws import (
+    draw_bandwidths,
+    draw_points,
+    draw_words,
+    may_be_frozen,
+    upper_bound,
+)
 from modeseek.meanshift.engines.brute import loops
 from modeseek.meanshift.engines.brute.loops import apply_each, apply_to_groups
 from modeseek.meanshift.engines.coincident_points import Groups
@@ -23,8 +31,6 @@ RUN = 8
 CONTINUE, CHECK, CERTIFIED = range(3)
 # distances that are closer than this share to a bound are not used for a decision
 MARGIN = 1e-9
-# with more clusters, the stopping rule is checked outside of compiled code
-MAX_CLUSTERS = 64
 
 
 @njit(inline="always")
@@ -159,22 +165,24 @@ def _square(X, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-def]
+def _end_of(X, last_shift, due, settled, h_upper, rule, first, label):  # type: ignore[no-untyped-def]
     """Return whether a run continues after a sweep, has to be checked, or is certified.
 
-    It continues while shifts are large and a distance is between tau and all later bandwidths. Otherwise the points
-    within tau of one point are a cluster, and all distances within and between clusters decide.
+    It continues while shifts are large, or small shifts do not end a run (`settled`), and a distance is between tau and
+    `h_upper`, the upper bound of later bandwidths. Otherwise the points within tau of one point are a cluster, and all
+    distances within and between clusters decide.
     """
     n = X.shape[1]
-    threshold, fraction, tau, low, high, rounding, euclidean, witnesses = rule
-    small = 0
-    for i in range(n):
-        small += last_shift[i] <= threshold
-    if small / n >= fraction:
-        return CHECK
+    threshold, fraction, _, tau, _, rounding, euclidean, witnesses = rule
+    if settled:
+        small = 0
+        for i in range(n):
+            small += last_shift[i] <= threshold
+        if small / n >= fraction:
+            return CHECK
     if not due:
         return CONTINUE
-    near, between = (tau * (1.0 - MARGIN)) ** 2, ((tau * (1.0 + MARGIN)) ** 2, (low * (1.0 - MARGIN)) ** 2)
+    near, between = (tau * (1.0 - MARGIN)) ** 2, ((tau * (1.0 + MARGIN)) ** 2, (h_upper * (1.0 - MARGIN)) ** 2)
     for q in witnesses:
         found = 0
         for i in range(n):
@@ -191,7 +199,7 @@ def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-
             if r < near:
                 own += 1
                 label[i] = q
-        if own > 1 or count == MAX_CLUSTERS:
+        if own > 1:
             return CHECK
         if own == 0:
             first[count], label[i] = i, count
@@ -203,9 +211,9 @@ def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-
             r, same = _square(X, i, j), label[i] == label[j]
             inside, apart = max(inside, r if same else 0.0), min(apart, np.inf if same else r)
     width, gap = np.sqrt(inside) + rounding * largest, np.sqrt(apart)
-    if euclidean and width < tau * (1.0 - MARGIN) and gap > (high + 2.0 * width) * (1.0 + MARGIN):
+    if euclidean and width < tau * (1.0 - MARGIN) and gap > (h_upper + 2.0 * width) * (1.0 + MARGIN):
         return CERTIFIED
-    if euclidean and (width > tau * (1.0 + MARGIN) or gap < (low + 2.0 * width) * (1.0 - MARGIN)):
+    if euclidean and (width > tau * (1.0 + MARGIN) or gap < (h_upper + 2.0 * width) * (1.0 - MARGIN)):
         return CONTINUE
     return CHECK
 
@@ -213,10 +221,11 @@ def _end_of(X, last_shift, due, rule, first, label):  # type: ignore[no-untyped-
 def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Any:
     """Return the compiled function that applies sweeps until one of them may be the last."""
 
-    def sweeps(X, w, equal_weights, blocks, last_shift, largest, due, rule, spherical, merge, fewest):  # type: ignore[no-untyped-def]
+    def sweeps(X, w, equal_weights, updates, code, path, last_shift, largest, due, rule, spherical, merge, fewest):  # type: ignore[no-untyped-def]
         """Return the number of sweeps applied, how the last of them ends, and the number of distances.
 
-        Rows of `blocks` are the sweeps; all of them share one row of lengths.
+        `path` receives the bandwidths of the policy, and its last entry is the one before the first sweep. Without
+        a key in `code`, the given `updates` are the only sweep.
         """
         d, n = X.shape
         work = (
@@ -229,16 +238,29 @@ def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) 
             np.empty(2 * n + fewest[0], dtype=np.int64),
             np.empty(d * (2 * n + fewest[0])),
         )
-        evaluations, lengths = 0, blocks.lengths
-        for s in range(len(largest)):
-            updates = UpdateBlock(blocks.indices[s], blocks.bandwidths[s], lengths)
-            evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work)
-            for k in range(len(lengths)):
-                last_shift[updates.indices[k]] = lengths[k]
-                largest[s] = max(largest[s], lengths[k])
-            end = _end_of(X, last_shift, due[s], rule, work[3], work[2])
+        evaluations, indices, lengths = 0, updates.indices, updates.lengths
+        h, h_upper, settled, drawn = path[-1], path[-1], True, len(code.key) > 0
+        for s in range(-1 if rule[4] else 0, len(largest)):
+            if s >= 0:
+                if drawn:
+                    mine = path[s * n : (s + 1) * n]
+                    draw_words(code, s * n, lengths, mine)
+                    if code.reshuffled:
+                        _sort(lengths, indices, work[1])
+                    else:
+                        draw_points(code, lengths, indices)
+                    draw_bandwidths(code, s * n, h, mine, indices, updates.bandwidths)
+                    h = mine[-1]
+                evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work)
+                for k in range(len(lengths)):
+                    last_shift[indices[k]] = lengths[k]
+                    largest[s] = max(largest[s], lengths[k])
+            if drawn:
+                h_upper = upper_bound(code, (s + 1) * n, h)
+                settled = not rule[2] or may_be_frozen(code, h, h_upper)
+            end = _end_of(X, last_shift, due[s + 1], settled, h_upper, rule, work[3], work[2])
             if end != CONTINUE:
                 return s + 1, end, evaluations
         return len(largest), CONTINUE, evaluations
 
-    return jit(sweeps, loops)
+    return jit(sweeps, loops, compiled_draws, draws, policies, formulas)

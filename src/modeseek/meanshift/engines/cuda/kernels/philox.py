@@ -2,23 +2,20 @@
 
 import numpy as np
 
+from modeseek.meanshift.bandwidth import draws
 from modeseek.meanshift.engines.cuda.kernels.block import device
 
-ROUNDS = 10
-# Added to the two words of the key after each round.
-KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-FIRST_MULTIPLIER = np.uint64(0xD2E7470EE14C6C93)
-SECOND_MULTIPLIER = np.uint64(0xCA5A826395121157)
+FIRST_MULTIPLIER, SECOND_MULTIPLIER = map(np.uint64, draws.MULTIPLIERS)
 HALF_WORD = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
-UNUSED_BITS = np.uint64(11)  # a double has 53 bits
+UNUSED_BITS = np.uint64(draws.UNUSED_BITS)
 ZERO = np.uint64(0)
 
 
 def round_keys(seed: int, chain: int) -> np.ndarray:
     """Return the (rounds, 2) keys for the key (seed, chain); computed on the host, where integers do not overflow."""
-    words = zip((seed, chain), KEY_STEPS, strict=True)
-    columns = [[(word + number * step) % 2**64 for number in range(ROUNDS)] for word, step in words]
+    words = zip((seed, chain), draws.KEY_STEPS, strict=True)
+    columns = [[(word + number * step) % 2**64 for number in range(draws.ROUNDS)] for word, step in words]
     return np.array(columns, dtype=np.uint64).T.copy()
 
 
@@ -37,7 +34,7 @@ def _product(x, multiplier):  # type: ignore[no-untyped-def]
 def uniform_pair(keys, counter):  # type: ignore[no-untyped-def]
     """Return the first two uniform numbers of the block with counter (counter, 0, 0, 0)."""
     c0, c1, c2, c3 = np.uint64(counter), ZERO, ZERO, ZERO
-    for number in range(ROUNDS):
+    for number in range(draws.ROUNDS):
         high0, low0 = _product(c0, FIRST_MULTIPLIER)
         high1, low1 = _product(c2, SECOND_MULTIPLIER)
         c0, c1, c2, c3 = high1 ^ c1 ^ keys[number, 0], low1, high0 ^ c3 ^ keys[number, 1], low0

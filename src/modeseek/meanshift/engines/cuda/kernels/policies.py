@@ -55,7 +55,7 @@ def draw(policy, u, k):  # type: ignore[no-untyped-def]
 @device
 def draw_walk(policy, u, nu, h):  # type: ignore[no-untyped-def]
     """Return the next bandwidth of a walk at h."""
-    delta = _walk_max_delta(h, policy[H_MIN], policy[H_MAX])
+    delta = _walk_max_delta((h / policy[H_MIN]) ** 2, (h / policy[H_MAX]) ** 2)
     return h if delta == 0.0 else _walk(u, nu, delta, h, policy[H_MIN], policy[H_MAX])
 
 
@@ -68,7 +68,7 @@ def upper(policy, h, k):  # type: ignore[no-untyped-def]
     if policy[0] == ANCHORED:
         return _anchored_upper(nu_of(policy, k + 1), _anchored_max_delta(h_min, h_0, h_max), h_0, h_max)
     if policy[0] == WALK:
-        return h if _walk_max_delta(h, h_min, h_max) == 0.0 else h_max
+        return h if _walk_max_delta((h / h_min) ** 2, (h / h_max) ** 2) == 0.0 else h_max
     return h_max
 
 
