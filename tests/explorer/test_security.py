@@ -109,6 +109,8 @@ def test_the_package_neither_executes_text_nor_unpickles():
     for path in SOURCE.rglob("*.py"):
         if path.name == "translate.py" and "cuda" in path.parts:
             continue  # compiles the functions of formulas.py, which do not depend on input
+        if path.name == "helper_processes.py":
+            continue  # runs Python with statements of the package, which do not depend on input
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 modules = {alias.name for alias in node.names} | {getattr(node, "module", None)}

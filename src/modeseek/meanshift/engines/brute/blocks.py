@@ -160,7 +160,7 @@ def expected_visits(points: Array, h: float, power: int) -> float:
     Examples
     --------
     >>> near = np.random.default_rng(0).random((2000, 5))
-    >>> expected_visits(near, 0.1, 1) > 1000  # most blocks may have points within h
+    >>> expected_visits(near, 0.5, 1) > 1000  # most blocks may have points within h
     True
     >>> expected_visits(near, 9.0, 1) < 100  # all are inside the ball, so that their moments are enough
     True
