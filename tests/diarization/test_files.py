@@ -92,7 +92,7 @@ def test_malformed_rttm_lines_are_rejected(tmp_path, line, says):
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.csv", "start,end\n0,1\n2,0.5\n", r"line 3\): start 2 and end 0.5.*name the second column duration"),
+        ("a.csv", "start,end\n0,1\n2,0.5\n", r"line 3\): start is 2 and end is 0.5.*name the second column duration"),
         ("b.csv", "who,word\na,hi\nb,ho\n", r"must have the columns start and end.*who, word"),
         ("c.lab", "0 16000000 a\n", r"line 1: .*HTK counts in units of 100 ns"),
         ("d.lab", "0 1 a\n1.0 b\n", r"line 2: '1.0 b' is not a segment"),

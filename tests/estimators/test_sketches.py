@@ -70,7 +70,7 @@ def test_auto_warns_of_a_sketch():
     def small(**options):
         return with_sketch(model("dsms", **options, **RANGE), SketchConfig(max_rows=1000, sample_rows=1500))
 
-    with pytest.warns(AdviceWarning, match=r"runs on a sketch: .* cells for 2,400 rows.*sketch=None") as caught:
+    with pytest.warns(AdviceWarning, match=r"clusters a sketch, .* cells for 2,400 rows.*sketch=None") as caught:
         found = small().fit(X)
     assert caught[0].filename == __file__
     assert found.sketch_.resolution <= 1 / 16

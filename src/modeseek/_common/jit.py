@@ -28,7 +28,8 @@ FAST_MATH: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
 
-# For functions that allocate no array: counting references can take longer than their sums. A private option of Numba.
+# Turns off reference counting, by a private option of Numba, in functions that allocate no arrays. Counting can take
+# longer there than the computation.
 NO_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
 # The second entry point, for callers in C, is not used; without it, small functions compile in nine tenths of the time.

@@ -152,7 +152,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True)
     if len(weights) != n:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: give one weight for each row of X.")
     if not np.isfinite(weights).all():
-        raise ValueError("sample_weight contains NaN or infinity: give finite weights, 0 leaves a row out.")
+        raise ValueError("sample_weight contains NaN or infinity: give finite weights. A weight of 0 leaves a row out.")
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise ValueError(

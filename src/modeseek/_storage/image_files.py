@@ -175,7 +175,8 @@ def _read_pixels(source: Path) -> ImageFile:
                     image = image.convert("L" if image.mode in ("1", "LA", "La") else "RGB")
                 values = np.asarray(image)
         except Image.DecompressionBombError as error:
-            raise DataError(f"'{source}' is too large for this format: save it as TIFF or NPY ({error}).") from error
+            message = f"'{source}' has more pixels than Pillow reads safely: save it as TIFF or NPY ({error})."
+            raise DataError(message) from error
     if values.dtype == np.int32 and values.min() >= 0 and values.max() <= 65_535:
         values = values.astype(np.uint16)
     return ImageFile(values, "the alpha channel is left out." if has_alpha else "")

@@ -94,7 +94,7 @@ class Table:
     def __post_init__(self) -> None:
         import pyarrow as pa
 
-        # polars has texts of this type, which few functions of Arrow accept
+        # polars exports text as string_view, which few functions of Arrow accept
         for j, each in enumerate(self.data.schema):
             if str(each.type) == "string_view":
                 data = self.data.set_column(j, each.name, self.data.column(j).cast(pa.large_string()))

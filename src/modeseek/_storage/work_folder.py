@@ -18,7 +18,7 @@ STATE = "state.modeseek"
 LOCK = "lock"
 # the content of the lock file, by which a folder is known to be ours
 MARKER = b"modeseek work folder"
-# the files that a run writes, with those of `ChunkWriter`, and their temporary names
+# names of the files that a run writes, including those of `ChunkWriter`, and of their temporary files
 OWN = re.compile(rf"\.?(state|rows(-\d+)?)(\.[0-9a-f]{{{2 * TOKEN}}})?\.\w+")
 
 

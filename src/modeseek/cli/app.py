@@ -43,7 +43,7 @@ class PlainGroup(TyperGroup):
         """Run a command and exit with its status."""
         # in standalone mode click would print errors itself
         if isinstance(sys.stdout, TextIOWrapper):
-            # in a locale without UTF-8, characters that it lacks are printed as escapes
+            # characters that the encoding of the output lacks are printed as escapes
             sys.stdout.reconfigure(errors="backslashreplace")
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:

@@ -103,7 +103,7 @@ def _read_reference(options: DiarizeOptions) -> Any:
         return recordings[name]
     if len(recordings) > 1:
         known = ", ".join(list(recordings)[:5]) + (", ..." if len(recordings) > 5 else "")
-        raise UsageError(f"'{options.reference}' has no recording '{name}', but {known}: choose one with --uri.")
+        raise UsageError(f"'{options.reference}' has no recording '{name}'. It has {known}: choose one with --uri.")
     return next(iter(recordings.values()))
 
 

@@ -138,7 +138,7 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(
-            f"'{name}', {table.place(row)}: start {values[row, 0]:g} and end {values[row, 1]:g}: give 0 <= start < "
-            "end, or name the second column duration if it holds durations."
+            f"'{name}', {table.place(row)}: start is {values[row, 0]:g} and end is {values[row, 1]:g}. Give 0 <= start "
+            "< end, or name the second column duration if it holds durations."
         )
     return values

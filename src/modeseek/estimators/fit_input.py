@@ -43,8 +43,8 @@ def data_from_rows(
     assert data.sketch is not None
     if kind == "auto":
         warn(
-            f"{name} runs on a sketch: {data.sketch}. sketch=None uses every row, which may take long; "
-            'sketch="grid" or sketch="sample" silences this warning.'
+            f"{name} clusters a sketch, {data.sketch}, instead of all rows. sketch=None uses every row, which may take "
+            f'long; sketch="{"sample" if data.sketch.resolution is None else "grid"}" silences this warning.'
         )
     inverse = data.points.inverse[data.sketch.find(placed, estimator.n_jobs)]
     return replace(data, points=data.points._replace(inverse=inverse))

@@ -189,9 +189,7 @@ class ModeSeek(BaseClusterer):
             The fitted estimator.
         """
         if constraints is not None and (is_dask(X) or self.min_cluster_size > 1 or self.outlier_fraction):
-            raise ValueError(
-                "constraints need rows in memory and clusters without noise: min_cluster_size=1, outlier_fraction=0."
-            )
+            raise ValueError("constraints need an array X (not Dask), min_cluster_size=1 and outlier_fraction=0.")
         return self._fit_input(X, sample_weight, constraints)
 
     def __sklearn_tags__(self) -> Any:

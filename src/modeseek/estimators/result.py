@@ -339,7 +339,7 @@ class FitResult:
     def row_memberships(self, rows: IntArray | None = None) -> Array:
         """Return the memberships of some rows of the fit, or of all, as a dense array."""
         if self.memberships is None:
-            raise AttributeError(f"{self.algorithm} computed no memberships: it ran one chain only, or none.")
+            raise AttributeError(f"{self.algorithm} has no memberships: SMS and DSMS compute them with n_chains > 1.")
         inverse = self.index.points.inverse if rows is None else self.index.points.inverse[rows]
         n, k = len(inverse), self.memberships.shape[1]
         check_memory(

@@ -61,7 +61,7 @@ def fitted_state(estimator: BaseClusterer) -> FittedState:
     found = {key: value for key, value in found.items() if key not in ("_sklearn_output_config", "_metadata_request")}
     unknown = found.keys() - ({} if result is None else result.attributes()).keys()
     if unknown:
-        raise TypeError(f"{min(unknown)} is not an attribute that a fit sets: delete it first.")
+        raise TypeError(f"The attribute {min(unknown)} was not set by fit: delete it before you save the estimator.")
     names = None if names is None else tuple(str(name) for name in names)
     return FittedState(d, names, None if result is None else result.in_memory(), stream)
 

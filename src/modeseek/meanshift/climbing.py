@@ -16,7 +16,7 @@ from modeseek.meanshift.partition import Partition, merge_modes, partition_of
 
 
 class Seeds(NamedTuple):
-    """Start positions of the climbers, in canonical coordinates.
+    """Start positions of the climbers, in the centred coordinates of `canonical_points`.
 
     Attributes
     ----------

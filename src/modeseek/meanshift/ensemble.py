@@ -1,4 +1,4 @@
-"""Several independent chains: on threads, on Dask workers, or together on a GPU; the same results."""
+"""Several independent chains: on threads, on Dask workers, or together on a GPU. The results are the same."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

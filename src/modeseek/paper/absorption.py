@@ -247,7 +247,7 @@ class AbsorptionWalks(Experiment):
     def _draw_shares(
         self, ax: Axes, count: Array, total: Array, color: str, label: str, expected: Array | float = 0.0
     ) -> None:
-        """Draw shares of walks minus their expected values, with Wilson intervals, against the start."""
+        """Draw shares of walks minus their expected values, with Wilson intervals, against the initial bandwidth."""
         share = wilson(count, total)
         bars, y = np.abs([share.center - share.low, share.high - share.center]), share.center - expected
         style: dict[str, Any] = {"fmt": "o", "markersize": 4.5, "elinewidth": 1.3, "capsize": 2.5}
@@ -269,5 +269,5 @@ def _absorbed_at(at_end: Array) -> list[int | None]:
 
 
 def _shown_draws(draws: int) -> list[int]:
-    """Return draw numbers that are about evenly spaced on a logarithmic axis, starting with every early one."""
+    """Return draw numbers that are about evenly spaced on a logarithmic axis; the first ones are consecutive."""
     return np.unique(np.round(np.geomspace(1, draws, 60)).astype(int)).tolist()

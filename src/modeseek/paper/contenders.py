@@ -33,7 +33,7 @@ FIXED = ("MS", "BMS", "SMS")
 # the two interpretations of the paper's random bandwidth
 POLICIES = ("shrinking", "walk")
 RESULT_COLUMNS = ("line", "h", *MEASURES, "offset", "sweeps", "outcome")
-# the same number of bandwidths for SMS and of ranges (h_min, h_max, h_inf) for DSMS; the paper's come first
+# as many bandwidths for SMS as ranges (h_min, h_max, h_inf) for DSMS; those of the paper come first
 SEARCHED_H = (0.6, 0.9, 1.2, 1.6)
 SEARCHED_RANGES = ((0.2, 1.6, 0.6), (0.2, 2.0, 0.6), (0.6, 1.6, 1.1), (0.8, 1.4, 1.1))
 

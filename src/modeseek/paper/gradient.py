@@ -1,4 +1,4 @@
-"""Convergence of the gradient of L to 0 along runs, until some sweeps after the certificate."""
+"""Norm of the gradient of L along runs, which converges to 0; runs go on for some sweeps after they are certified."""
 
 from dataclasses import dataclass
 from typing import ClassVar

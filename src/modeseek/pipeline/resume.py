@@ -132,7 +132,7 @@ class ResumeStore:
         saved: SavedRun | None = folder.load(SavedRun) if self._job.resume else None
         if saved is None:
             if existed and self._job.resume:
-                self._job.tell(f"'{folder.path}' is damaged or of another version, so that the run starts over")
+                self._job.tell(f"'{folder.path}' is damaged or from another version; the run starts from the beginning")
             folder.clear()
             return None
         if saved.identity != self._identity:

@@ -50,7 +50,7 @@ class Paths(NamedTuple):
     axes: tuple[str, ...]
 
     def note(self, unit: str) -> str:
-        """Return a note on sampling and on the chains, empty if all points of one chain are drawn."""
+        """Return a note on sampling and on the chains; "" if the run has one chain and all its points are drawn."""
         parts = []
         if len(self.labels) < len(self.all_labels):
             parts.append(f"{len(self.labels):,} of {len(self.all_labels):,} {unit} drawn")

@@ -142,7 +142,7 @@ class Statistics(NamedTuple):
         return feature_values(table, self.features, refuse=False)
 
     def add(self, table: Table, values: Array, options: PrepareOptions) -> Statistics:
-        """Return the statistics with the rows of a table and their `values`."""
+        """Return the statistics updated with the rows of a table; `values` are their features."""
         table = table.with_missing(options.missing_values)
         config, new = options.config, table_facts(table, tuple(self.facts), options.config)
         facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
@@ -282,8 +282,8 @@ def _scale_notes(
         return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
     notes = []
     if found and metric == "euclidean":
-        more = "its logarithm" if len(found) == 1 else "their logarithms"
-        notes.append(Note(f"heavily skewed: {listed(found)}; {more} may show more", "scale", "log"))
+        more = "the logarithm" if len(found) == 1 else "logarithms"
+        notes.append(Note(f"heavily skewed: {listed(found)}; {more} may show clusters better", "scale", "log"))
     largest = dominant(rows) if options.scale == "none" and metric == "euclidean" else None
     if largest is not None:
         text = f"column '{names[largest[0]]}' varies {largest[1]:,.0f} times as much as the others"

@@ -205,7 +205,7 @@ def principal_components(values: Array, rounding: float, config: DataConfig) -> 
     """
     mean = values.mean(axis=0, dtype=np.float64)
     n, d = values.shape
-    # a block has all rows of small data; otherwise blocks save memory
+    # small data are one block; for larger data, blocks save memory
     blocks = [slice(start, start + config.block_rows) for start in range(0, n, config.block_rows)]
     most = min(config.max_components, n, d)
     if d <= config.max_components:
@@ -243,7 +243,7 @@ def _rounding(points: Points) -> float:
 
 
 def _positive(found: Neighbors) -> Neighbors:
-    """Return the neighbours with positive distances; those of distinct points may be 0 by rounding."""
+    """Replace distances of 0, which rounding causes between distinct points, by the smallest positive distance."""
     indices, distances = np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(found.distances)
     if (distances[:, 0] > 0).all():  # the smallest of each row
         return Neighbors(indices, distances)

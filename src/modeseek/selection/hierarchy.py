@@ -85,7 +85,7 @@ class MergeGraph(NamedTuple):
         )
 
     def between(self, labels: IntArray, k: int) -> Array:
-        """Return the weight of the edges between clusters, in both directions, as a dense array without a diagonal."""
+        """Return the weight of the edges between each two clusters, in both directions, with zeros on the diagonal."""
         check_memory(32.0 * k * k, f"links between {k:,} clusters", "Use fewer clusters.")
         cell = labels[self.left] * k + labels[self.right]
         links = np.bincount(cell, weights=self.weights[self.left], minlength=k * k).reshape(k, k)

@@ -124,7 +124,7 @@ def first_rows(chunk: DaskChunk, n: int, rows: Any, weights: Any = None) -> Firs
 
 
 def sketch_chunk(chunk: DaskChunk, layout: SketchLayout, level: int, rows: Any, weights: Any = None) -> Sketch:
-    """Return the sketch of a chunk, with cells of at least the given level; rows of weight 0 do not count."""
+    """Return the sketch of a chunk, with cells of the given level or coarser; rows of weight 0 do not count."""
     rows, weights = chunk.check(rows, weights)
     rows, sketch = chunk.prepare(rows), layout.empty()
     if sketch.cells is not None:

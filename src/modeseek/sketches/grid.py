@@ -145,12 +145,12 @@ class GridCells:
         return self.grid.signed(means)
 
     def add(self, rows: Array, weights: Array | None = None) -> GridCells:
-        """Return the cells with more rows.
+        """Return the cells after rows are added.
 
         Raises
         ------
         ValueError
-            If a row lies too far from the first rows.
+            If a row is outside of the range of the grid, which is set by the first rows.
         """
         from modeseek.sketches.grid_loops import add_rows
 

@@ -103,7 +103,7 @@ def arrow_bytes(stream: Any) -> int:
 
 
 def _messages(stream: Any) -> Iterator[Any]:
-    """Yield the messages of an Arrow stream, or those that the footer of an Arrow file names."""
+    """Yield the messages of an Arrow stream, or those that are listed in the footer of an Arrow file."""
     import pyarrow as pa
 
     is_file = stream.read(8)[: len(ARROW_MAGIC)] == ARROW_MAGIC

@@ -289,7 +289,10 @@ def guarded(cell: Any) -> Any:
 
 
 def output_delimiter(suffix: str, delimiter: str | None) -> str:
-    """Return the delimiter of a text file with this ending, for rows of a file with this delimiter (None: not text)."""
+    """Return the delimiter of an output file with an ending.
+
+    `delimiter` is that of the input, or None if the input is not text.
+    """
     if suffix in (".tsv", ".tab"):
         return "\t"
     if delimiter in (None, WHITESPACE) or (suffix == ".csv" and delimiter == "\t"):

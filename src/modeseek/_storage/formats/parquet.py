@@ -125,7 +125,7 @@ class ParquetReader(Reader):
 
 
 def _declared_size(metadata: Any) -> int:
-    """Return the size of all rows in memory as the metadata declares it, with eight bytes for each number."""
+    """Return the size of all rows in memory as the metadata declares it, with at least eight bytes for each number."""
     size = 0
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):

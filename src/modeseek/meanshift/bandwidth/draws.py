@@ -240,7 +240,7 @@ class DrawPlan:
         for step in range(self.steps):
             check_time()
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
-            # the b earliest of n exponential clocks with rates w are b distinct points, drawn by weight
+            # the b smallest of n exponential variables with rates w: b distinct points, drawn by weight
             clocks = -np.log1p(-keys) / rates
             indices[step] = np.argpartition(clocks, b - 1)[:b]
         return indices

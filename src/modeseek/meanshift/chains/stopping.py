@@ -156,5 +156,5 @@ def _is_due(sweeps: int) -> bool:
 
 @lru_cache(maxsize=16)  # chains of one ensemble need the same
 def _due(done: int, count: int, certificate: bool) -> NDArray[np.bool_]:
-    """Return whether the certificate is checked before and after each of `count` sweeps."""
+    """Return `count` + 1 flags: whether the certificate is checked before the first sweep, and after each sweep."""
     return np.array([certificate and _is_due(done + sweep) for sweep in range(count + 1)])

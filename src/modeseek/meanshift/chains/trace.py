@@ -19,7 +19,7 @@ from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.objective import objective
 from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo, SweepsInfo
 
-# quantities computed from a state; bandwidths and largest shifts come with the sweeps
+# quantities computed from a state; bandwidths and largest shifts are taken from `SweepInfo`
 STATE_QUANTITIES = ("clumps", "diameter", "gap", "objective", "snapshots")
 QUANTITIES = ("h", "shift", *STATE_QUANTITIES)
 # all snapshots together hold at most this many numbers (half a gigabyte), but there may always be eight of them

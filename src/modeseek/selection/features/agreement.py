@@ -22,7 +22,7 @@ ORIGIN = (
 )
 VOTES = (
     Feature("votes", "logarithm of 1 + the number of proposals that were merged into the candidate"),
-    Feature("vote_kinds", "number of proposers among these"),
+    Feature("vote_kinds", "number of different proposers of these proposals"),
 )
 AGREEMENT = (
     *(
@@ -36,8 +36,10 @@ AGREEMENT = (
     Feature("agree_votes", "mean agreement with the other candidates, weighted by their votes"),
     Feature("agree", "mean agreement with the other candidates"),
     Feature("agree_q90", "90th percentile of the agreement with candidates"),
-    Feature("finer", "mean entropy of the other candidates given this one: how much finer they are"),
-    Feature("coarser", "mean entropy of this candidate given another one: how much coarser they are"),
+    Feature("finer", "mean entropy of the other candidates given this one, weighted by votes: how much finer they are"),
+    Feature(
+        "coarser", "mean entropy of this candidate given another one, weighted by votes: how much coarser they are"
+    ),
     Feature("bic_gain", "of mixtures: gain in the Bayesian information criterion over one Gaussian", graph_only=False),
     Feature("stable", "mean over random subsamples of the best agreement with a proposal"),
 )

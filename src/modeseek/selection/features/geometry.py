@@ -26,13 +26,19 @@ GEOMETRY = tuple(
         ("silhouette_negative", "share of points with a negative silhouette"),
         ("silhouette_min", "smallest mean silhouette of a cluster"),
         ("silhouette_cluster", "mean over clusters of their mean silhouettes"),
-        ("apart_mean", "mean distance of clusters from the nearest one, in standard deviations along the line"),
+        (
+            "apart_mean",
+            "mean distance of clusters from the nearest one, in standard deviations along the line between the centers",
+        ),
         ("apart_min", "the smallest of these distances"),
         ("apart_q10", "their 10th percentile, by size"),
-        ("valley_mean", "mean ratio of the numbers of points halfway to the nearest cluster and at the centers"),
+        ("valley_mean", "mean ratio of the number of points halfway to the nearest center to that at the two centers"),
         ("valley_max", "the largest of these ratios"),
-        ("split_mean", "mean variance that is left after the best split of a cluster along its longest axis"),
-        ("split_min", "the smallest of these, of clusters with 20 points"),
+        (
+            "split_mean",
+            "mean share of the variance along the longest axis of a cluster that is left after the best split in two",
+        ),
+        ("split_min", "the smallest of these, of clusters with 20 points or more"),
     )
 )
 

@@ -43,12 +43,14 @@ GRAPH = (
     Feature("inside5", "share of the 5 nearest neighbours in the same cluster"),
     Feature("minority", "share of points that have most of their neighbours in other clusters"),
     Feature("modularity", "inside15 minus its expectation for random labels"),
-    Feature("purity_min", "smallest share of neighbours inside a cluster, adjusted for its size"),
+    Feature(
+        "purity_min", "smallest share of neighbours inside a cluster, corrected for chance by its share of the weight"
+    ),
     Feature("purity_mean", "mean of these shares"),
     Feature("purity_q10", "their 10th percentile, by weight"),
     Feature("cut_max", "largest share of the edges of a cluster that leave it"),
     Feature("cut_mean", "mean share of the edges that leave a cluster"),
-    Feature("surface", "cut_mean relative to compact clusters: shares times (rows in the cluster)^(1 / dimension)"),
+    Feature("surface", "mean share of the edges that leave a cluster, times (rows in the cluster)^(1 / dimension)"),
     Feature("density_r2", "share of the variance of the log density (24 neighbours) that clusters explain"),
     Feature(
         "contrast", "mean change of this density along edges that leave a cluster, divided by that along all edges"

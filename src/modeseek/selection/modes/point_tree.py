@@ -93,7 +93,7 @@ def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> Poin
 
 
 def tree_of_sorted(heights: Array, low: IntArray, high: IntArray, saddles: Array) -> PointTree:
-    """Return `point_tree` for edges from `low` to higher indices `high`, sorted by both."""
+    """Return `point_tree` for edges with low < high, sorted by `low` and then by `high`."""
     from modeseek.selection.modes.loops import merge_components
 
     s = np.minimum(saddles, np.minimum(heights[low], heights[high]))

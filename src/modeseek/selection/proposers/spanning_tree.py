@@ -34,7 +34,8 @@ class Edges(NamedTuple):
 class SpanningTree:
     """Clusters selected from the single-linkage tree of mutual reachability distances.
 
-    A setting is (neighbour of the core distance, least weight of a cluster); it is negative if leaves are selected.
+    A setting is (number of the neighbour that defines the core distance, least weight of a cluster). The weight is
+    negative if leaves of the tree are selected.
     """
 
     name: ClassVar[str] = "spanning_tree"

@@ -236,9 +236,10 @@ def _level(count: int, size: int) -> int:
 
 
 def _divide_once(points: Array, order: IntArray, size: int, h: float) -> int:
-    """Sort points and their numbers in place so that the first ones are a part, and return how many these are.
+    """Sort `points` and `order` in place so that those on one side of a cut come first, and return their number.
 
-    If the points are close together, they are sorted by their distance from the mean instead, and the result is 0.
+    The cut is at the mean along the widest axis. If the points are close together, they are sorted by their distance
+    from the mean instead, and the result is 0.
     """
     offsets = points - points.mean(axis=0)
     deviation = np.sqrt(np.einsum("ij,ij->j", offsets, offsets) / len(points))

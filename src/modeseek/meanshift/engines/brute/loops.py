@@ -174,7 +174,7 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
 
 
 def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
-    # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
+    # These loops are written out, because Numba would spend most of its compile time copying inlined functions.
     @jit
     def each(X, w, updates, spherical):  # type: ignore[no-untyped-def]
         apply_each(kind, dim, weighted, X, w, updates, spherical)

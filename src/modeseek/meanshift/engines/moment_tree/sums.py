@@ -224,7 +224,7 @@ def shift_each(basis, tree, updates, spherical, scratch):  # type: ignore[no-unt
 
 @compiled
 def shift_queries(basis, tree, queries, spherical, scratch):  # type: ignore[no-untyped-def]
-    """Shift queries against the state; return the number of nodes and points visited."""
+    """Apply one mean-shift step to the queries; return the number of visited nodes and points."""
     evaluations = 0
     for k in range(len(queries.points)):
         q = position(basis, queries.points, k)
