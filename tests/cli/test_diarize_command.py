@@ -76,7 +76,7 @@ def test_messages_name_the_files(tmp_path):
     (tmp_path / "two.rttm").write_text(TWO)
     status, _, err = call("diarize", str(CONVERSATION), "--reference", str(tmp_path / "two.rttm"))
     assert status == 2
-    assert "no recording 'conversation', but a, b: choose one with --uri" in err
+    assert "no recording 'conversation'. It has a, b: choose one with --uri" in err
 
 
 def test_without_pyannote_the_command_names_the_extra(monkeypatch):
