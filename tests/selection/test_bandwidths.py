@@ -16,7 +16,12 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.components import components
 from modeseek.selection.bandwidths import BandwidthScore, automatic, automatic_range, score_bandwidths
 from modeseek.selection.bandwidths.config import DEFAULT
-from modeseek.selection.bandwidths.trials import TrialSample, trial_bandwidths, trial_partition
+from modeseek.selection.bandwidths.trials import (
+    TrialSample,
+    blurring_partition,
+    climbing_partition,
+    trial_bandwidths,
+)
 
 
 def blobs(n=200, d=2, k=4, seed=0):
@@ -85,7 +90,7 @@ def test_the_mixture_of_the_paper_is_found(seed):
     assert adjusted_rand_score(y, model.labels_) > 0.6
 
 
-@pytest.mark.parametrize("cls", [MeanShift, BlurringMeanShift, StochasticMeanShift])
+@pytest.mark.parametrize("cls", [BlurringMeanShift, StochasticMeanShift])
 def test_a_single_bandwidth_is_h_inf(cls):
     X, y = blobs(d=4)
     whole = DoublyStochasticMeanShift(random_state=0).fit(X)
@@ -132,20 +137,50 @@ def test_scales_increase_by_bounded_ratios():
     assert_allclose(bandwidths[-1], np.median(cdist(X, X).max(axis=1)), rtol=DEFAULT.min_ratio - 1)
 
 
-def test_trial_runs_by_their_definition():
+def trial_mean(point, points, own, own_mass, weights, h):
+    mass = weights * np.maximum(1 - np.square(points - point).sum(axis=1) / h**2, 0)
+    if own_mass is not None:
+        mass[own] = own_mass
+    return mass @ points / mass.sum()
+
+
+def test_blurring_trial_runs_by_their_definition():
     rng = np.random.default_rng(0)
     X, weights, h = rng.normal(size=(40, 3)), rng.integers(1, 4, 40), 1.6
     x = X.copy()
     for _ in range(DEFAULT.max_sweeps):
-        means = []
-        for i, point in enumerate(x):
-            mass = weights * np.maximum(1 - np.square(x - point).sum(axis=1) / h**2, 0)
-            mass[i] = 0.5 * weights[i]
-            means.append(mass @ x / mass.sum())
-        moved, x = np.abs(np.array(means) - x).max(), np.array(means)
+        means = np.array([trial_mean(point, x, i, 0.5 * weights[i], weights, h) for i, point in enumerate(x)])
+        moved, x = np.abs(means - x).max(), means
         if moved < DEFAULT.tol * h:
             break
-    assert_array_equal(trial_partition(TrialSample(X, weights, 0.5), h, DEFAULT), components(x, h / 4))
+    found = blurring_partition(TrialSample(X, weights, 0.5), h, DEFAULT)
+    assert_array_equal(found, components(x, h / 4))
+
+
+def test_climbing_trial_runs_by_their_definition():
+    rng = np.random.default_rng(0)
+    X, weights, h = rng.normal(size=(40, 3)), rng.integers(1, 4, 40), 1.6
+    ends = X.copy()
+    for i, point in enumerate(X):
+        for step in range(DEFAULT.max_sweeps):
+            own = (
+                0.5 * weights[i] if step == 0 else None
+            )  # a point counts less than its neighbours, of which it has more
+            moved, point = point, trial_mean(point, X, i, own, weights, h)
+            if np.abs(point - moved).max() < DEFAULT.tol * h:
+                break
+        ends[i] = point
+    found = climbing_partition(TrialSample(X, weights, 0.5), h, DEFAULT)
+    assert_array_equal(found, components(ends, h / 4))
+    assert 1 < found.max() + 1 < len(X)
+
+
+def test_mean_shift_chooses_by_trial_runs_of_mean_shift():
+    # in many dimensions, climbers need a larger bandwidth than points that contract
+    X, y = blobs(n=300, d=60)
+    model = MeanShift().fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.bandwidth_ > BlurringMeanShift().fit(X).bandwidth_
 
 
 def test_more_features_than_points_keep_their_distances():

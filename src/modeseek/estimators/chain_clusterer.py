@@ -43,6 +43,8 @@ class ChainClusterer(BaseClusterer):
 
     # parameter of the largest bandwidth
     _bandwidth_parameter: ClassVar[str] = "bandwidth"
+    # whether points move against points that have moved; bandwidths are chosen by trial runs of the same kind
+    _blurring: ClassVar[bool] = True
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         """Return the chain to run and when to stop it."""
@@ -140,7 +142,9 @@ class ChainClusterer(BaseClusterer):
 
         The widened kernel has the variance of the kernel plus that of the spread, `rounding`.
         """
-        found = automatic_range(sample.values, sample.weights, geometry=sample.geometry, watch=watch)
+        found = automatic_range(
+            sample.values, sample.weights, geometry=sample.geometry, blurring=self._blurring, watch=watch
+        )
         # h^2 / (d + 6) is the variance of the biweight kernel along a coordinate
         extra = sqrt((sample.values.shape[1] + 6) * rounding)
         return Range(*(hypot(h, extra) for h in found)) if rounding else found

@@ -1,6 +1,7 @@
 """Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
 
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -145,6 +146,8 @@ class MeanShift(ChainClusterer):
     >>> MeanShift(bandwidth=1.0).fit_predict([[0.0], [0.1], [5.0]])
     array([0, 0, 1])
     """
+
+    _blurring: ClassVar[bool] = False
 
     bandwidth: float | None = None
     _: KW_ONLY

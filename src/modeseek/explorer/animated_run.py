@@ -112,7 +112,7 @@ class AnimatedRun:
         self.between_sweeps = True
         self._fit: StepwiseFit | None = None
         if settings.moves:
-            filled = settings.with_range(lambda: data.automatic_range(self._model.metric, self._model.profile))
+            filled = settings.with_range(lambda: data.automatic_range(self._model))
             self._model.set_params(**filled.parameters, n_jobs=-1 if settings.n_chains > 1 else None)
             self._fit = StepwiseFit(self._model, data.X, part_size=self._part_size)
             self.bandwidths = self._fit.data.settings.bandwidths

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._storage import DataError
-from modeseek.estimators import DoublyStochasticMeanShift
+from modeseek.estimators import DoublyStochasticMeanShift, MeanShift
+from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
@@ -48,7 +49,7 @@ class PreparedData:
     X: Array = field(repr=False)
     shown: IntArray = field(repr=False)
     config: ExplorerConfig = DEFAULT_CONFIG
-    _ranges: dict[tuple[str, str], Range] = field(default_factory=dict, repr=False)
+    _ranges: dict[tuple[str, ...], Range] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @classmethod
@@ -78,13 +79,15 @@ class PreparedData:
         """Return the rows in canonical form."""
         return canonical_points(self.X, np.ones(len(self.X)), Geometry(metric))
 
-    def automatic_range(self, metric: str, profile: str) -> Range:
-        """Return the bandwidths that estimators choose by default; computed once for each metric and profile."""
+    def automatic_range(self, model: ChainClusterer) -> Range:
+        """Return the bandwidths that an estimator chooses by default; computed once for each metric and profile."""
+        kind = MeanShift if isinstance(model, MeanShift) else DoublyStochasticMeanShift
+        key = kind.__name__, model.metric, str(model.profile)
         with self._lock:
-            if (metric, profile) not in self._ranges:
-                chosen = prepare_fit(DoublyStochasticMeanShift(metric=metric, profile=profile), self.X).settings
-                self._ranges[metric, profile] = Range(**chosen.bandwidths)
-            return self._ranges[metric, profile]
+            if key not in self._ranges:
+                found = prepare_fit(kind(metric=model.metric, profile=model.profile), self.X).settings.bandwidths
+                self._ranges[key] = Range(**found) if "h_inf" in found else Range(*[found["bandwidth"]] * 3)
+            return self._ranges[key]
 
     def projector(self, points: Points) -> Projector:
         """Return the projection of states of these points."""

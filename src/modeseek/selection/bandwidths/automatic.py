@@ -50,6 +50,7 @@ def automatic_range(
     weights: Array | None = None,
     *,
     geometry: Geometry | None = None,
+    blurring: bool = True,
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
 ) -> Range:
@@ -67,6 +68,8 @@ def automatic_range(
     weights : (n,) array, optional
     geometry : Geometry, optional
         Default: Euclidean space.
+    blurring : bool
+        Whether trial runs are those of blurring mean shift, or of mean shift, which needs larger bandwidths.
     watch : callable, optional
         Called with a `Stage` as the choice proceeds.
     config : RangeConfig
@@ -83,7 +86,8 @@ def automatic_range(
     if n < config.min_points:
         h = float(np.median(kth_distance(points, min(round(np.sqrt(2 * n)), n - 1) + 1)))
         return Range(config.lower * h, h, config.upper * h)
-    return _range_of(score_bandwidths(points, weights, geometry=geometry, watch=watch, config=config), config)
+    scored = score_bandwidths(points, weights, geometry=geometry, blurring=blurring, watch=watch, config=config)
+    return _range_of(scored, config)
 
 
 @one_blas_thread()
@@ -92,6 +96,7 @@ def score_bandwidths(
     weights: Array | None = None,
     *,
     geometry: Geometry | None = None,
+    blurring: bool = True,
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
 ) -> list[BandwidthScore]:
@@ -101,7 +106,7 @@ def score_bandwidths(
 
     Parameters
     ----------
-    points, weights, geometry, watch, config
+    points, weights, geometry, blurring, watch, config
         As in `automatic_range`; at least twenty points.
 
     Examples
@@ -131,7 +136,7 @@ def score_bandwidths(
     )
     watch(stage._replace(done=1))
     partitions = []
-    for done, labels in enumerate(trial_partitions(sample, bandwidths, config), 2):
+    for done, labels in enumerate(trial_partitions(sample, bandwidths, config, blurring=blurring), 2):
         partitions.append(labels)
         watch(stage._replace(done=done))
     candidates = [*(each.labels[tried] for each in pool.candidates), np.zeros(len(tried), dtype=np.int32)]
