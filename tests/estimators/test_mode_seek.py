@@ -78,12 +78,21 @@ def test_bounds_on_the_number_of_clusters():
     two = ModeSeek(n_clusters=2, random_state=0).fit(X)
     assert_allclose(two.memberships_.sum(axis=1), 1.0)
     assert ModeSeek(max_clusters=3, random_state=0).fit(X).n_clusters_ <= 3
-    assert "no partition with 200" in ModeSeek(min_clusters=200, random_state=0).fit(X).message_
+    assert ModeSeek(min_clusters=200, random_state=0).fit(X).n_clusters_ == 200
     assert ModeSeek(min_clusters=6, random_state=0).fit(X).n_clusters_ >= 6
     with pytest.raises(ValueError, match="n_clusters must be a whole number >= 1"):
         ModeSeek(n_clusters=0).fit(X)
     with pytest.raises(ValueError, match="min_clusters=4 is larger than max_clusters=2"):
         ModeSeek(min_clusters=4, max_clusters=2).fit(X)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 40])
+def test_any_number_of_clusters_up_to_the_number_of_distinct_rows(n):
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    for count in {2, n // 2 + 1, n}:
+        model = ModeSeek(n_clusters=count).fit(X)
+        assert model.n_clusters_ == count
+        assert_allclose(model.memberships_.sum(axis=1), 1.0)
 
 
 def test_alternatives_differ_and_fall():

@@ -68,9 +68,25 @@ def test_the_tree_of_modes_has_more_clusters_than_any_candidate():
     assert found.n_clusters == 8
     assert "8 clusters by modes" in found.message
     assert found.mode_setting is not None
-    none = Selector(DATA, 0, ClusterBounds(150), config=few, choice=Wanted(3)).select()
-    assert none.n_clusters == 3
-    assert none.message.endswith("no partition with 150 clusters or more was found")
+    many = Selector(DATA, 0, ClusterBounds(150), config=few, choice=Wanted(3)).select()
+    assert many.n_clusters == 150
+    assert many.message == "150 clusters by centers"
+
+
+@pytest.mark.parametrize("count", [2, 4, 6])
+def test_an_alternative_is_the_partition_that_its_number_of_clusters_selects(count):
+    (alternative,) = [each for each in select(3).candidates if each.n_clusters == count]
+    found = select(3, count, count)
+    assert_array_equal(found.labels, alternative.labels)
+    # the bounds do not change what is expected
+    assert found.candidates[0].expected_agreement == alternative.expected_agreement
+
+
+def test_wards_clusters_of_a_sample_reach_all_points():
+    centers = replace(DEFAULT.centers, max_points=20)
+    found = PROPOSERS["centers"](replace(DEFAULT, centers=centers)).with_clusters(DATA, 3)
+    assert len(found.labels) == len(DATA)
+    assert adjusted_rand_score(found.labels, TRUTH) > 0.9
 
 
 def test_the_seed_changes_the_memberships_only():

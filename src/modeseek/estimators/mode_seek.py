@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from modeseek._common.points import Points
 from modeseek._common.rounding import spread_rounded
+from modeseek._common.text import counted
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek._common.validation import METRICS, check_choice, check_integer, seed_of
 from modeseek.estimators.advice import advise_on_size
@@ -231,13 +232,14 @@ class ModeSeek(BaseClusterer):
         bounds = self._bounds(n)
         constraints = check_constraints(data.constraints, points.inverse)
         if n < 3:
+            k = n if bounds.min_clusters > 1 else 1
             result = self._selection_result(
                 data,
-                np.zeros(n, dtype=np.intp),
-                np.ones((n, 1)),
-                np.ones(1),
+                np.arange(n, dtype=np.intp) % k,
+                np.eye(n, k) if k > 1 else np.ones((n, 1)),
+                np.ones(k),
                 outcome=Outcome.CHOSEN,
-                message="one cluster: fewer than three distinct rows",
+                message=f"{counted(k, 'cluster')}: fewer than three distinct rows",
                 stability=1.0,
                 tree=single_mode_tree(points.inverse, points.weights),
             )

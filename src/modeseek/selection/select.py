@@ -26,6 +26,7 @@ from modeseek.selection.pool import Pool, build_pool
 from modeseek.selection.progress import SelectionProgress
 from modeseek.selection.proposers import Proposal
 from modeseek.selection.proposers.base import AS_PROPOSED
+from modeseek.selection.proposers.centers import Centers
 from modeseek.selection.proposers.modes import Modes
 from modeseek.selection.rare import RareModes, add_rare, find_rare, split_off_rare
 from modeseek.selection.refinements import REFINED_NAME
@@ -109,27 +110,22 @@ class Ranking:
         self.agreement = with_single(self.pool.agreement)
         self.probabilities = self.choice.probabilities(self.features, self.agreement)
         self.counts = np.array([*(int(each.labels.max()) + 1 for each in self.pool.candidates), 1])
-        self._sort(self.probabilities)
-
-    def _sort(self, probabilities: Array) -> None:
-        self.expected = probabilities @ self.agreement
-        # equal up to rounding: the earlier candidate is preferred
-        self.order = [int(i) for i in np.argsort(-np.round(self.expected / TIE), kind="stable")]
+        self.expected = self.probabilities @ self.agreement
+        self.order = _descending(self.expected)
 
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        The expected agreement is then that for a truth within the bounds. The single cluster is last unless it is best
-        without bounds: an upper bound should not hide that there are clusters.
+        They are in the order of their expected agreement with a truth within the bounds. The single cluster is last
+        unless it is best without bounds: an upper bound should not hide that there are clusters.
         """
-        single = self.is_single(self.order[0])
         inside = np.array([bounds.contains(count) for count in self.counts])
-        if inside.any() and not inside.all():
-            shares = np.where(inside, self.probabilities, 0.0)
-            shares = shares if shares.sum() > 0 else inside.astype(float)
-            self._sort(shares / shares.sum())
-        found = [i for i in self.order if inside[i]]
-        return found if single else sorted(found, key=self.is_single)
+        if inside.all() or not inside.any():
+            return [i for i in self.order if inside[i]]
+        shares = np.where(inside, self.probabilities, 0.0)
+        shares = shares if shares.sum() > 0 else inside.astype(float)
+        found = [i for i in _descending(shares / shares.sum() @ self.agreement) if inside[i]]
+        return found if self.is_single(self.order[0]) else sorted(found, key=self.is_single)
 
     def is_single(self, i: int) -> bool:
         """Return whether a candidate is the single cluster."""
@@ -257,8 +253,10 @@ class Selector:
             chosen, name = ranking.pool.candidates[finer[0]], ranking.name(finer[0])
         else:
             chosen = Modes(self.config).with_clusters(self.data, low)
+            if chosen.labels.max() + 1 < low and self.data.has_coordinates:
+                chosen = Centers(self.config).with_clusters(self.data, low)
             count = int(chosen.labels.max()) + 1
-            name = f"{count} clusters by modes"
+            name = f"{count} clusters by {in_words(chosen.proposer)}"
             if count < low:
                 best = ranking.order[0]
                 name = f"{ranking.name(best)}; no partition with {low} clusters or more was found"
@@ -321,18 +319,27 @@ class Selector:
         return tuple(self.progress.collect("confidence", "subsamples", count, votes))
 
     def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:
-        """Return the first candidates that differ in the number of clusters and in the partition from those before."""
+        """Return candidates with different numbers of clusters and different partitions, the chosen one first.
+
+        Of a number of clusters, it is the candidate that is chosen if this number is given.
+        """
+        chosen = {int(ranking.counts[i]): i for i in order[:1]}
+        for count in ranking.counts[list(order)]:
+            chosen.setdefault(int(count), ranking.within(ClusterBounds(int(count), int(count)))[0])
+        first, *others = chosen.values()
         kept: list[int] = []
-        agreement = ranking.pool.agreement
-        for i in order:
+        for i in (first, *sorted(others, key=ranking.order.index)):
             if len(kept) == self.config.max_alternatives:
                 break
-            if any(ranking.counts[i] == ranking.counts[j] for j in kept):
-                continue
             partitions = [] if ranking.is_single(i) else [j for j in kept if not ranking.is_single(j)]
-            if not any(agreement[i, j] >= self.config.same_agreement for j in partitions):
+            if not any(ranking.pool.agreement[i, j] >= self.config.same_agreement for j in partitions):
                 kept.append(i)
         return kept
+
+
+def _descending(scores: Array) -> list[int]:
+    """Return the order of candidates from the highest score down; of scores equal up to rounding, the earlier first."""
+    return [int(i) for i in np.argsort(-np.round(scores / TIE), kind="stable")]
 
 
 def in_words(origin: str) -> str:

@@ -41,3 +41,14 @@ class Centers:
             found.append(Proposal(self.name, ward, (float(k), 0.0)))
             found.append(Proposal(self.name, nearest_center(data.components, means), (float(k), 1.0)))
         return found
+
+    def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
+        """Return Ward's clusters; of many points, a random sample is clustered."""
+        rows = draw(len(data), max(self.config.max_points, 2 * n_clusters), np.random.default_rng(0))
+        x, weights = data.components[rows], data.weights[rows]
+        labels = ward_clusters(ward_tree(x), n_clusters)
+        if len(rows) < len(data):
+            sums = np.array([np.bincount(labels, weights * column, n_clusters) for column in x.T])
+            means = (sums / np.bincount(labels, weights, n_clusters)).T
+            labels = np.unique(nearest_center(data.components, means), return_inverse=True)[1].astype(np.int32)
+        return Proposal(self.name, labels, (float(n_clusters), 0.0))
