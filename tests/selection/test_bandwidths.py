@@ -14,7 +14,7 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, St
 from modeseek._common.distances import kth_distance, kth_distances
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.components import components
-from modeseek.selection.bandwidths import BandwidthScore, automatic, automatic_range, score_bandwidths
+from modeseek.selection.bandwidths import BandwidthScore, Range, automatic, automatic_range, score_bandwidths
 from modeseek.selection.bandwidths.config import DEFAULT
 from modeseek.selection.bandwidths.trials import (
     TrialSample,
@@ -181,6 +181,26 @@ def test_mean_shift_chooses_by_trial_runs_of_mean_shift():
     model = MeanShift().fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert model.bandwidth_ > BlurringMeanShift().fit(X).bandwidth_
+
+
+@pytest.mark.parametrize("cls", [DoublyStochasticMeanShift, StochasticMeanShift])
+def test_bandwidths_in_many_features_come_from_runs_of_the_algorithm(cls):
+    # at the bandwidths that suit blurring mean shift, all points merge (adjusted Rand index 0)
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 9)
+    X = rng.normal(size=(8, 128))[y] + 1.3 * rng.normal(size=(72, 128))
+    model = cls(metric="cosine", random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_the_best_factor_of_the_range_is_taken():
+    X = blobs(d=40)[0]
+    runs, start = automatic.TrialRuns(X, None, None, None, DEFAULT), Range(30.0, 40.0, 48.0)
+    found = runs.adjusted(start, "SMS")
+    factor = found.h_inf / start.h_inf
+    assert_allclose(found, factor * np.array(start))
+    first = [1 / 1.44, 1 / 1.2, 1.0, 1.2]
+    assert min(abs(factor - each * fine) for each in first for fine in (1.0, 1.095, 1 / 1.095)) < 1e-12
 
 
 def test_more_features_than_points_keep_their_distances():

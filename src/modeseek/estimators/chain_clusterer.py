@@ -25,7 +25,7 @@ from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
-from modeseek.selection.bandwidths import Range, automatic_range
+from modeseek.selection.bandwidths import Algorithm, Range, automatic_range
 from modeseek.sketches import Sketch, SketchPoints
 
 
@@ -43,8 +43,8 @@ class ChainClusterer(BaseClusterer):
 
     # parameter of the largest bandwidth
     _bandwidth_parameter: ClassVar[str] = "bandwidth"
-    # whether points move against points that have moved; bandwidths are chosen by trial runs of the same kind
-    _blurring: ClassVar[bool] = True
+    # the algorithm for which bandwidths are chosen
+    _abbreviation: ClassVar[Algorithm] = "BMS"
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         """Return the chain to run and when to stop it."""
@@ -143,7 +143,7 @@ class ChainClusterer(BaseClusterer):
         The widened kernel has the variance of the kernel plus that of the spread, `rounding`.
         """
         found = automatic_range(
-            sample.values, sample.weights, geometry=sample.geometry, blurring=self._blurring, watch=watch
+            sample.values, sample.weights, geometry=sample.geometry, algorithm=self._abbreviation, watch=watch
         )
         # h^2 / (d + 6) is the variance of the biweight kernel along a coordinate
         extra = sqrt((sample.values.shape[1] + 6) * rounding)

@@ -14,7 +14,7 @@ from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
-from modeseek.selection.bandwidths import complete_range
+from modeseek.selection.bandwidths import Algorithm, complete_range
 
 
 @dataclass(eq=False, repr=False)
@@ -197,6 +197,7 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
     nu: NuSpec = "log-log"
 
     _bandwidth_parameter: ClassVar[str] = "h_max"
+    _abbreviation: ClassVar[Algorithm] = "DSMS"
 
     def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         if isinstance(self.policy, str):

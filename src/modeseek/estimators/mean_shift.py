@@ -17,6 +17,7 @@ from modeseek.meanshift.chains import Chain, Record, Stopping, as_record, mean_s
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
+from modeseek.selection.bandwidths import Algorithm
 
 
 @dataclass(eq=False, repr=False)
@@ -147,7 +148,7 @@ class MeanShift(ChainClusterer):
     array([0, 0, 1])
     """
 
-    _blurring: ClassVar[bool] = False
+    _abbreviation: ClassVar[Algorithm] = "MS"
 
     bandwidth: float | None = None
     _: KW_ONLY

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from modeseek._common.points import Points
 from modeseek._common.types import Watcher
@@ -10,6 +11,7 @@ from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, Problem, stochastic
+from modeseek.selection.bandwidths import Algorithm
 
 
 @dataclass(eq=False, repr=False)
@@ -162,6 +164,8 @@ class StochasticMeanShift(RandomChainClusterer):
     >>> StochasticMeanShift(1.0, random_state=0).fit_predict([[0.0], [0.1], [5.0]])
     array([0, 0, 1])
     """
+
+    _abbreviation: ClassVar[Algorithm] = "SMS"
 
     bandwidth: float | None = None
 

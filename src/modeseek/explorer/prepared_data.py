@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._storage import DataError
-from modeseek.estimators import DoublyStochasticMeanShift, MeanShift
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
@@ -81,11 +80,10 @@ class PreparedData:
 
     def automatic_range(self, model: ChainClusterer) -> Range:
         """Return the bandwidths that an estimator chooses by default; computed once for each metric and profile."""
-        kind = MeanShift if isinstance(model, MeanShift) else DoublyStochasticMeanShift
-        key = kind.__name__, model.metric, str(model.profile)
+        key = type(model).__name__, model.metric, str(model.profile)
         with self._lock:
             if key not in self._ranges:
-                found = prepare_fit(kind(metric=model.metric, profile=model.profile), self.X).settings.bandwidths
+                found = prepare_fit(type(model)(metric=model.metric, profile=model.profile), self.X).settings.bandwidths
                 self._ranges[key] = Range(**found) if "h_inf" in found else Range(*[found["bandwidth"]] * 3)
             return self._ranges[key]
 

@@ -7,7 +7,8 @@ largest expected agreement between its partition and the candidates is chosen.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,13 +18,16 @@ from modeseek._common.points import Points
 from modeseek._common.types import Array, Geometry, IntArray, Stage, Watcher
 from modeseek.selection.bandwidths.config import DEFAULT, RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
-from modeseek.selection.bandwidths.trials import TrialSample, trial_bandwidths, trial_partitions
-from modeseek.selection.choice import load_choice, with_single
+from modeseek.selection.bandwidths.trials import TrialSample, chain_partition, trial_bandwidths, trial_partitions
+from modeseek.selection.choice import TIE, load_choice, with_single
 from modeseek.selection.data import base_sample, prepare_data
 from modeseek.selection.features import candidate_features
 from modeseek.selection.pool import build_pool, table_of
 
-__all__ = ["BandwidthScore", "automatic_range", "score_bandwidths"]
+__all__ = ["Algorithm", "BandwidthScore", "automatic_range", "score_bandwidths"]
+
+# the paper's names of the mean-shift algorithms
+Algorithm: TypeAlias = Literal["MS", "BMS", "SMS", "DSMS"]
 
 
 class BandwidthScore(NamedTuple):
@@ -50,7 +54,7 @@ def automatic_range(
     weights: Array | None = None,
     *,
     geometry: Geometry | None = None,
-    blurring: bool = True,
+    algorithm: Algorithm = "BMS",
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
 ) -> Range:
@@ -68,8 +72,10 @@ def automatic_range(
     weights : (n,) array, optional
     geometry : Geometry, optional
         Default: Euclidean space.
-    blurring : bool
-        Whether trial runs are those of blurring mean shift, or of mean shift, which needs larger bandwidths.
+    algorithm : {"MS", "BMS", "SMS", "DSMS"}
+        The algorithm that the range is for. Trial runs are those of mean shift for "MS", and of blurring mean shift
+        otherwise. For "SMS" and "DSMS" in more than 32 features, the range is then adjusted by trial runs of the
+        algorithm itself, because the random order of updates matters there.
     watch : callable, optional
         Called with a `Stage` as the choice proceeds.
     config : RangeConfig
@@ -86,8 +92,12 @@ def automatic_range(
     if n < config.min_points:
         h = float(np.median(kth_distance(points, min(round(np.sqrt(2 * n)), n - 1) + 1)))
         return Range(config.lower * h, h, config.upper * h)
-    scored = score_bandwidths(points, weights, geometry=geometry, blurring=blurring, watch=watch, config=config)
-    return _range_of(scored, config)
+    with one_blas_thread():
+        runs = TrialRuns(points, weights, geometry, watch, config)
+        found = _range_of(runs.scores(algorithm), config)
+        if algorithm in ("SMS", "DSMS") and points.shape[1] > config.many_features:
+            found = runs.adjusted(found, algorithm)
+    return found
 
 
 @one_blas_thread()
@@ -96,7 +106,7 @@ def score_bandwidths(
     weights: Array | None = None,
     *,
     geometry: Geometry | None = None,
-    blurring: bool = True,
+    algorithm: Algorithm = "BMS",
     watch: Watcher | None = None,
     config: RangeConfig = DEFAULT,
 ) -> list[BandwidthScore]:
@@ -106,7 +116,7 @@ def score_bandwidths(
 
     Parameters
     ----------
-    points, weights, geometry, blurring, watch, config
+    points, weights, geometry, algorithm, watch, config
         As in `automatic_range`; at least twenty points.
 
     Examples
@@ -117,32 +127,84 @@ def score_bandwidths(
     >>> smallest.h < largest.h, smallest.n_clusters > largest.n_clusters
     (True, True)
     """
-    n, d = points.shape
-    weights = np.ones(n) if weights is None else weights
-    rows, tried = _samples(
-        points, config.max_points if d <= config.many_features else config.max_points_many_features, config
-    )
-    chosen = points[rows[tried]]
-    sample = TrialSample(chosen, weights[rows[tried]], len(tried) / n)
-    bandwidths = trial_bandwidths(chosen, config)
-    stage = Stage("choosing the range", 0, len(bandwidths) + 1, "runs")
-    watch = watch or _ignore
-    watch(stage)
-    geometry = Geometry() if geometry is None else geometry
-    data = prepare_data(Points(points[rows], weights[rows], np.arange(len(rows)), np.zeros(d), geometry))
-    pool = build_pool(data)
-    probabilities = load_choice().probabilities(
-        candidate_features(data, base_sample(data), pool), with_single(pool.agreement)
-    )
-    watch(stage._replace(done=1))
-    partitions = []
-    for done, labels in enumerate(trial_partitions(sample, bandwidths, config, blurring=blurring), 2):
-        partitions.append(labels)
-        watch(stage._replace(done=done))
-    candidates = [*(each.labels[tried] for each in pool.candidates), np.zeros(len(tried), dtype=np.int32)]
-    expected = _agreement(partitions, candidates) @ probabilities
-    sizes = [int(labels.max()) + 1 for labels in partitions]
-    return [BandwidthScore(*each) for each in zip(bandwidths.tolist(), sizes, expected.tolist(), strict=True)]
+    return TrialRuns(points, weights, geometry, watch, config).scores(algorithm)
+
+
+class TrialRuns:
+    """Candidate partitions of a sample, and trial runs on a part of it that are compared with them.
+
+    Parameters
+    ----------
+    points, weights, geometry, watch, config
+        As in `automatic_range`.
+    """
+
+    def __init__(
+        self,
+        points: Array,
+        weights: Array | None,
+        geometry: Geometry | None,
+        watch: Watcher | None,
+        config: RangeConfig,
+    ):
+        n, d = points.shape
+        weights = np.ones(n) if weights is None else weights
+        self.config, self.geometry = config, Geometry() if geometry is None else geometry
+        most = config.max_points if d <= config.many_features else config.max_points_many_features
+        rows, tried = _samples(points, most, config)
+        self.points, self.weights, self.share = points[rows[tried]], weights[rows[tried]], len(tried) / n
+        self.bandwidths = trial_bandwidths(self.points, config)
+        self._watch, self._stage = watch or _ignore, Stage("choosing the range", 0, len(self.bandwidths) + 1, "runs")
+        self._watch(self._stage)
+        data = prepare_data(Points(points[rows], weights[rows], np.arange(len(rows)), np.zeros(d), self.geometry))
+        pool = build_pool(data)
+        features = candidate_features(data, base_sample(data), pool)
+        self._probabilities = load_choice().probabilities(features, with_single(pool.agreement))
+        one = np.zeros(len(tried), dtype=np.int32)
+        self._candidates = [*(each.labels[tried] for each in pool.candidates), one]
+        self._report()
+
+    def scores(self, algorithm: Algorithm) -> list[BandwidthScore]:
+        """Return the scores of all bandwidths of the grid."""
+        sample = TrialSample(self.points, self.weights, self.share)
+        partitions = []
+        for labels in trial_partitions(sample, self.bandwidths, self.config, climbing=algorithm == "MS"):
+            partitions.append(labels)
+            self._report()
+        sizes = [int(labels.max()) + 1 for labels in partitions]
+        expected = self._expected(partitions)
+        return [BandwidthScore(*each) for each in zip(self.bandwidths.tolist(), sizes, expected, strict=True)]
+
+    def adjusted(self, found: Range, algorithm: Algorithm) -> Range:
+        """Multiply a range by the factor whose trial run of the algorithm itself has the best score.
+
+        The factors of the config are tried first, and then the two next to the best of them.
+        """
+        config = self.config
+        scores: dict[float, float] = {}
+        self._stage = self._stage._replace(total=self._stage.done + len(config.factors) + 2)
+
+        def try_factors(factors: Iterable[float]) -> float:
+            for factor in factors:
+                range_ = Range(*(factor * h for h in found))
+                labels = chain_partition(
+                    self.points, self.weights, self.geometry, range_ if algorithm == "DSMS" else range_.h_inf, config
+                )
+                (scores[factor],) = self._expected([labels])
+                self._report()
+            return max(scores, key=lambda factor: round(scores[factor] / TIE))  # the earlier one of equal scores
+
+        best = try_factors(config.factors)
+        best = try_factors((best * config.fine_factor, best / config.fine_factor))
+        return Range(*(best * h for h in found))
+
+    def _expected(self, partitions: list[IntArray]) -> list[float]:
+        """Return the expected agreement of each partition with the candidates."""
+        return (_agreement(partitions, self._candidates) @ self._probabilities).tolist()
+
+    def _report(self) -> None:
+        self._stage = self._stage._replace(done=self._stage.done + 1)
+        self._watch(self._stage)
 
 
 def _ignore(stage: Stage) -> None:

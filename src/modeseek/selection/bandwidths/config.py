@@ -40,6 +40,11 @@ class RangeConfig:
         Bandwidths next to the best one whose scores are lower by at most this much are averaged with it.
     lower, upper : float
         h_min and h_max as multiples of h_inf.
+    factors : tuple of float
+        Factors on the range of a stochastic algorithm in more than `many_features` features that are tried by trial
+        runs of the algorithm itself.
+    fine_factor : float
+        Ratio of the two further factors to the best of these.
     least_share : float
         The range ends half-way to the next bandwidth whose score is below this share of the best one.
     seed : int
@@ -63,6 +68,8 @@ class RangeConfig:
     plateau: float = 0.01
     lower: float = 1 / 1.4
     upper: float = 1.2
+    factors: tuple[float, ...] = (1.0, 1.2, 1 / 1.2, 1 / 1.44)
+    fine_factor: float = 1.095
     least_share: float = 0.8
     seed: int = 0
 

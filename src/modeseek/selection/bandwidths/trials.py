@@ -13,10 +13,15 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from modeseek._common.types import Array, IntArray
+from modeseek._common.types import Array, Geometry, IntArray
+from modeseek.meanshift.bandwidth import Constant, Shrinking
+from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic, partition, run
+from modeseek.meanshift.engines import choose
+from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection.bandwidths.config import RangeConfig
+from modeseek.selection.bandwidths.ranges import Range
 
-__all__ = ["TrialSample", "trial_bandwidths", "trial_partitions"]
+__all__ = ["TrialSample", "chain_partition", "trial_bandwidths", "trial_partitions"]
 
 
 class TrialSample:
@@ -55,13 +60,16 @@ def trial_bandwidths(points: Array, config: RangeConfig) -> Array:
 
 
 def trial_partitions(
-    sample: TrialSample, bandwidths: Array, config: RangeConfig, *, blurring: bool = True
+    sample: TrialSample, bandwidths: Array, config: RangeConfig, *, climbing: bool = False
 ) -> Iterator[IntArray]:
-    """Yield the clusters for increasing bandwidths; after the first single cluster, all others are single clusters."""
+    """Yield the clusters of mean shift (`climbing`) or blurring mean shift for increasing bandwidths.
+
+    After the first single cluster, all others are single clusters.
+    """
     labels = np.arange(len(sample.points), dtype=np.int32)
     for h in bandwidths:
         if labels.any():
-            labels = (blurring_partition if blurring else climbing_partition)(sample, float(h), config)
+            labels = (climbing_partition if climbing else blurring_partition)(sample, float(h), config)
         yield labels
 
 
@@ -111,6 +119,17 @@ def blurring_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
         if largest < config.tol:
             break
     return _components(x, buffer, config)[member]
+
+
+def chain_partition(
+    points: Array, weights: Array, geometry: Geometry, h: Range | float, config: RangeConfig
+) -> IntArray:
+    """Return the clusters of a short chain: DSMS with a shrinking range, or SMS with a single bandwidth."""
+    policy, tau = (Shrinking(h.h_min, h.h_max, h.h_inf), h.h_min / 4) if isinstance(h, Range) else (Constant(h), h / 4)
+    engine = choose("brute", BIWEIGHT, points)
+    chain = doubly_stochastic(Problem(points, weights, BIWEIGHT, geometry, engine), policy, seed=config.seed)
+    found = run(chain, Stopping(tau, max_sweeps=config.max_sweeps))
+    return partition(chain, found, tau).labels.astype(np.int32)
 
 
 def _components(x: Array, buffer: Array, config: RangeConfig) -> IntArray:
