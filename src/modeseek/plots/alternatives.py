@@ -30,8 +30,8 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
     Each panel shows the same points: one or two features unchanged, more features by their first two principal
     components; outliers are drawn at the edge. The first panel, with a thick frame, is the chosen partition; the
-    alternatives follow, best first, at most five and each number of clusters once. A cluster of an alternative has the
-    colour of the chosen cluster that it matches best.
+    alternatives follow, best first. A cluster of an alternative has the colour of the chosen cluster that it matches
+    best.
 
     Parameters
     ----------
