@@ -89,6 +89,13 @@ def test_modeseek_runs_where_nobody_names_another(blobs, tmp_path):
     assert (tmp_path / "named.csv").read_text() == target.read_text()
 
 
+def test_low_stability_is_explained(blobs):
+    """Pieces of a cluster had a stability of 0.05 and a confidence of 1, and nothing said why."""
+    text = "stability falls if a cluster is split or joined with others in repeated fits; confidence does not"
+    assert text not in run("cluster", blobs)[1]
+    assert text in run("cluster", blobs, "--max-cluster-size", "20")[1]
+
+
 def test_alternatives_are_listed(blobs, tmp_path):
     _, out, _ = run("cluster", blobs)
     # scaled as the command does, to the last digit: the expected agreement is a step function

@@ -190,6 +190,13 @@ def test_features_with_equal_means_are_not_distinguishing(tmp_path):
     assert [row[2] for row in tables(text)[0][1:]] == ["no feature differs in its mean"] * 2
 
 
+def test_confidence_and_stability_are_explained(blobs, tmp_path):
+    _, reader, _ = page(tmp_path, blobs, BLOBS)
+    assert (
+        "It falls if a cluster is split or joined with others in repeated fits; the confidence does not." in reader.text
+    )
+
+
 def test_extra_columns(blobs, tmp_path):
     kinds = np.array(["ash", "beech", "cedar", "date", "elm"])[TRUTH]
     extra = {"tree": kinds, "note": [f"n{i}" for i in range(300)], "gap": [None, float("nan")] * 150}

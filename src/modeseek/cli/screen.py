@@ -11,7 +11,7 @@ from rich.text import Text
 
 from modeseek._common.text import counted, format_value
 from modeseek.estimators.alternatives import listed_alternatives, rating
-from modeseek.estimators.table import DOUBTFUL, Trait
+from modeseek.estimators.table import DOUBTFUL, ClusterTable, Trait
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
@@ -28,6 +28,8 @@ BORDER_WIDTH = 3
 MIN_TRAIT_WIDTH = 20
 MAX_TRAITS = 3
 MAX_MEANS = 8
+# printed if the two figures of a cluster seem to disagree
+STABILITY = "stability falls if a cluster is split or joined with others in repeated fits; confidence does not"
 
 
 def make_console(*, stderr: bool) -> Console:
@@ -72,6 +74,8 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     console.print(_cluster_table(result, console.width))
     if table.n_clusters > MAX_ROWS:
         print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
+    if _is_unstable(table):
+        print_lines(console, STABILITY)
     if result.truth is not None:
         print_lines(console, result.truth.headline)
         console.print(_cross_table(result.truth, bool(table.n_noise), console.width))
@@ -82,6 +86,13 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     else:
         print_lines(console, *_run_lines(result))
     print_written(console, outputs.rows, outputs.plot, outputs.report, outputs.json, outputs.model)
+
+
+def _is_unstable(clusters: ClusterTable) -> bool:
+    """Return whether a cluster has a low stability in spite of a high confidence."""
+    if clusters.confidence is None or clusters.stability is None:
+        return False
+    return bool(((clusters.stability < DOUBTFUL) & (clusters.confidence >= DOUBTFUL)).any())
 
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:

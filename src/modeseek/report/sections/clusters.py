@@ -70,7 +70,8 @@ def _description(data: ReportData, shown: Sequence[int]) -> list[_Column]:
         columns.append(_Column("confidence", means, "Confidence: mean over the rows of the cluster."))
     if table.stability is not None and data.result is not None:
         others = "each chain" if data.result.n_chains > 1 else "partitions of random subsamples"
-        text = f"Stability: mean overlap (Jaccard index) with the closest cluster of {others}; the maximum is 1."
+        text = f"Stability: mean overlap (Jaccard index) with the closest cluster of {others}; the maximum is 1. "
+        text += "It falls if a cluster is split or joined with others in repeated fits; the confidence does not."
         columns.append(_Column("stability", [f"{table.stability[c]:.2f}" for c in shown], text))
     typical = typical_rows(data).tolist()
     links = [data.row_link(typical[c]) for c in shown]
