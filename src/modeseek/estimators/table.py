@@ -229,7 +229,7 @@ class ClusterTable:
             return [[] for _ in self.sizes]
         weights = (self.sizes / self.sizes.sum())[:, None]
         total = (weights * self.centers).sum(axis=0)
-        found = []
+        found: list[list[Trait]] = []
         for center, weight in zip(self.centers, weights, strict=True):
             if weight == 1:  # no row has another label
                 found.append([])

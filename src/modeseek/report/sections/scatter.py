@@ -14,8 +14,8 @@ from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
+from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.table import DOUBTFUL
-from modeseek.plots.alternatives import match_labels
 from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
@@ -136,7 +136,7 @@ def _partitions(data: ReportData, rows: IntArray) -> dict[str, Any]:
         chosen["note"] = "{} {:.2f}".format(*rating(own))
     listed = []
     for each in listed_alternatives(data.estimator):
-        numbers, labels = np.unique(match_labels(each.labels, data.labels), return_inverse=True)
+        numbers, labels = np.unique(matched_labels(each.labels, data.labels), return_inverse=True)
         # matched clusters have the colours of the chosen ones
         colors = [*palette(data.table.n_clusters), *palette(int(numbers.max()) + 1)[data.table.n_clusters :]]
         listed.append(
