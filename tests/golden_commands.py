@@ -29,7 +29,7 @@ FILE = Path(__file__).with_name("golden_commands.json")
 EXAMPLES, DATA = Path(__file__).parents[1] / "examples", Path(__file__).with_name("data")
 ENVIRONMENT = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "FORCE_COLOR": None}
 # parts of a JSON record that are words, or names of parameters; and parts that differ between runs
-WORDS, FLEETING = ("settings", "message", "outcome_message"), ("seconds", "version")
+WORDS, FLEETING = ("settings", "message", "outcome_message", "notes"), ("seconds", "version")
 SECONDS = re.compile(r"\d[\d,.]* s\b")
 EMBEDDED = re.compile(r'<script type="application/json"[^>]*>(.*?)</script>', re.DOTALL)
 

@@ -124,7 +124,7 @@ def memberships():
 
 def squares():
     from modeseek.diarization.average_linkage import linkage_partitions
-    from modeseek.plots.alternatives import match_labels
+    from modeseek.estimators.matching import matched_labels
 
     X = rows(300, 2)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -137,7 +137,7 @@ def squares():
         "pairs in many dimensions": lambda: pairs_within(rows(300, 20), 100.0),
         "submartingale": lambda: submartingale(X, Walk(0.5, 1.0), n_draws=4),
         "linkage": lambda: linkage_partitions(unit),
-        "matching": lambda: match_labels(each, each),
+        "matching": lambda: matched_labels(each, each),
     }
 
 

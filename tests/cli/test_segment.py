@@ -50,6 +50,15 @@ def test_segment_into_a_number_of_regions(picture, tmp_path):
     assert done[0] == 0
     assert "3 regions in 120 x 160 pixels" in done[1]
     assert np.load(tmp_path / "labels.npy").max() == 3
+    assert done[2] == ""
+
+
+def test_a_note_states_that_there_are_fewer_regions(picture):
+    status, out, err = call("segment", picture, "--n-regions", "5,3000")
+    found = [int(number) for number in re.findall(r"(\d+) regions in", out)]
+    assert (status, found[0]) == (0, 5)
+    assert found[1] < 3000
+    assert f"note: no more than {found[1]} regions found; smaller bandwidths or a smaller minimum size give" in err
 
 
 @pytest.mark.parametrize("ending", ["npy", "tif"])

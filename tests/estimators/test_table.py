@@ -33,6 +33,17 @@ def test_figures_of_a_result(result):
     assert table.headline == f"{table.n_clusters} clusters in 90 rows, {table.n_noise} of them noise"
 
 
+def test_traits_compare_with_the_other_clusters():
+    centers = np.array([[0.0, 1.0, 5.0], [4.0, 1.1, 6.0], [8.0, 1.0, 6.0]])
+    table = ClusterTable(np.array([6, 3, 1]), 90, 100, centers)
+    first, _, last = table.traits(np.array([2.0, 1.0, 1.0]), 3)
+    assert [each.feature for each in first] == [0, 2]
+    assert [first[0].center, first[0].others, first[0].effect] == pytest.approx([0.0, 5.0, -2.5])
+    assert last[0].others == pytest.approx(12 / 9)
+    assert [len(each) for each in table.traits(np.ones(3), 1)] == [1, 1, 1]
+    assert ClusterTable(np.array([5, 0]), 0, 5, centers[:2]).traits(np.ones(3), 1)[0] == []
+
+
 @pytest.mark.parametrize("size", [1, 7, 90])
 def test_chunks_give_the_figures_of_the_whole(result, size):
     whole, counts = ClusterTable.of(result), RowCounts()

@@ -1,5 +1,7 @@
 """`cluster_file` and `label_file` as functions of the library."""
 
+import io
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -54,6 +56,13 @@ def test_the_code_of_the_report_says_which_rows_have_labels(tmp_path):
         (tmp_path / "a.csv").write_text(f"u,v\n1,{cell}\n" + "".join(f"{a},{b}\n" for a, b in X[:30].tolist()))
         cluster_file(tmp_path / "a.csv", mean_shift(), outputs=Outputs(report=str(tmp_path / "a.html")))
         assert ("# of the rows without missing values" in (tmp_path / "a.html").read_text("utf-8")) == comment
+
+
+def test_the_code_of_the_report_has_a_placeholder_for_standard_input(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"u,v\n1,2\n1,2\n5,7\n")))
+    cluster_file("-", mean_shift(), outputs=Outputs(report=str(tmp_path / "a.html")))
+    text = (tmp_path / "a.html").read_text("utf-8")
+    assert "read_table(&#39;FILE&#39;)" in text
 
 
 def test_names_with_commas(tmp_path):

@@ -5,6 +5,7 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from sklearn.cluster import KMeans
@@ -56,6 +57,20 @@ def test_centers_are_marked(ax):
     plot_clusters(LABELS, PLANE, centers=[[0.5, 0.5], [1, 2]], ax=ax)
     assert_allclose(ax.collections[1].get_offsets(), [[0.5, 0.5], [1, 2]])
     assert "crosses: centres" in texts(ax)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 40])
+def test_centers_leave_tight_clusters_visible(n_clusters, ax):
+    # all points of a cluster coincide with its centre
+    centers = np.c_[np.arange(n_clusters), np.arange(n_clusters) % 5].astype(float)
+    labels = np.repeat(np.arange(n_clusters), 20)
+    plot_clusters(labels, centers[labels], centers=centers, ax=ax)
+    canvas = FigureCanvasAgg(ax.figure)
+    canvas.draw()
+    picture = np.asarray(canvas.buffer_rgba())[:, :, :3].astype(int)
+    columns, rows = ax.transData.transform(centers).round().astype(int).T
+    for color, found in zip(palette(n_clusters), picture[len(picture) - rows, columns], strict=True):
+        assert np.abs(found - 255 * np.array(mpl.colors.to_rgb(color))).max() < 10
 
 
 def test_principal_components(ax):

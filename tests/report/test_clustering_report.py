@@ -87,7 +87,7 @@ def page(folder, model, X, **options):
 def tables(text):
     """Return the tables of a page, each as rows of texts."""
     found = []
-    for table in re.findall(r"<table>(.*?)</table>", text, re.DOTALL):
+    for table in re.findall(r"<table[^>]*>(.*?)</table>", text, re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
         found.append([[Reader(cell).text for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in rows])
     return found
@@ -169,6 +169,18 @@ def test_distinguishing_features(tmp_path):
     np.testing.assert_allclose(numbers(payload["axes"][4]), units[:, 1], rtol=1e-6)
 
 
+def test_noise_is_not_among_the_others(tmp_path):
+    """The report compared a cluster with all other rows, and the command with the other clusters."""
+    X = np.r_[np.zeros((10, 1)), np.full((10, 1), 4.0), np.full((5, 1), 90.0)]
+    text, _, _ = page(tmp_path, given(np.repeat([0, 1, -1], [10, 10, 5])), X, feature_names=["width"])
+    assert tables(text)[0][1][2] == "no feature differs in its mean"  # 4 of 36, the standard deviation
+    X[20:] = 9
+    text, _, _ = page(tmp_path, given(np.repeat([0, 1, -1], [10, 10, 5])), X, feature_names=["width"])
+    assert tables(text)[0][1][2] == "width: 0 ↓ (others 4; -1.2\N{GREEK SMALL LETTER SIGMA})"
+    text, _, _ = page(tmp_path, given(np.repeat([0, -1], [20, 5])), X, feature_names=["width"])
+    assert [row[2] for row in tables(text)[0]] == ["mean values", "width: 2 ± 2", ""]
+
+
 def test_features_with_equal_means_are_not_distinguishing(tmp_path):
     rng = np.random.default_rng(0)
     angle, radius = rng.uniform(0, 2 * np.pi, 400), np.repeat([1.0, 5.0], 200)
@@ -176,6 +188,13 @@ def test_features_with_equal_means_are_not_distinguishing(tmp_path):
     rings -= [rings[radius == r].mean(axis=0) for r in radius]
     text, _, _ = page(tmp_path, given(np.repeat([0, 1], 200)), rings)
     assert [row[2] for row in tables(text)[0][1:]] == ["no feature differs in its mean"] * 2
+
+
+def test_confidence_and_stability_are_explained(blobs, tmp_path):
+    _, reader, _ = page(tmp_path, blobs, BLOBS)
+    assert (
+        "It falls if a cluster is split or joined with others in repeated fits; the confidence does not." in reader.text
+    )
 
 
 def test_extra_columns(blobs, tmp_path):
@@ -197,7 +216,7 @@ def test_doubtful_rows_have_a_second_choice(tmp_path):
     model = given([0, 0, 1, 2, -1], memberships=shares)
     text, reader, payload = page(tmp_path, model, np.arange(10.0).reshape(5, 2), row_names=list("abcde"))
     table = next(rows for rows in tables(text) if rows[0][0] == "row")
-    assert table[1:] == [["b", "0", "0.50", "2 (0.40)"], ["c", "1", "0.60", "0 (0.35)"]]
+    assert table[1:] == [["b", "0", "0.50", "2 (0.40)", "2", "3"], ["c", "1", "0.60", "0 (0.35)", "4", "5"]]
     (histogram,) = [attributes["aria-label"] for attributes in reader.all("svg")]
     assert histogram.startswith("Confidence of 4 rows: 1 from 0.50 to 0.55, 1 from 0.60 to 0.65, 1 from 0.90 to 0.95")
     assert [attributes["class"] for attributes in reader.all("rect")] == ["unsure", "unsure", "sure", "sure"]

@@ -324,3 +324,9 @@ def test_fit_code_repeats_a_fit(tmp_path):
     exec(code, space)
     np.testing.assert_array_equal(space["model"].labels_, model.fit(scaled).labels_)
     assert repr(space["model"]) == repr(model)
+
+
+def test_cells_of_stacked_tables_have_the_names_of_their_columns():
+    rows = [["1", "2"]]
+    assert 'data-name="a&lt;b"' in to_html(Page("T", "", [TableBlock(["a<b", "c"], rows, stacked=True)]), ".")
+    assert "data-name=" not in to_html(Page("T", "", [TableBlock(["a<b", "c"], rows)]), ".").split("<main>")[1]

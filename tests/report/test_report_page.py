@@ -251,6 +251,20 @@ def test_wide_tables_scroll_within_the_page(browser, tmp_path):
         page.close()
 
 
+def test_the_table_of_clusters_fits(browser, tmp_path):
+    """Below 1300 pixels, the stability and the typical row were cut off."""
+    rng, names = np.random.default_rng(0), ["Retourenquote", "Zufriedenheit", "Jahresumsatz"]
+    points, labels = rng.normal(size=(90, 3)), np.repeat([0, 1, 2], 30)
+    points[np.arange(90), labels] += 20
+    extra = {"Kanal": ["Telefon", "Filiale"] * 45, "Newsletter": ["ja", "nein", "nein"] * 30}
+    model = ModeSeek(random_state=0).fit(points)
+    write_report(tmp_path / "page.html", model, 100 * points, feature_names=names, extra=extra)
+    for width in (390, 800, 1000, 1300):
+        page = visit(browser, tmp_path / "page.html", width)
+        assert page.evaluate("[...document.querySelectorAll('.scroll')].every((e) => e.scrollWidth <= e.clientWidth)")
+        page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_nothing_sticks_out_and_a_tap_shows_the_row(scheme, opened):
     page = opened(390, has_touch=True, color_scheme=scheme)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from modeseek._common.text import counted, format_value
 from modeseek.estimators.alternatives import listed_alternatives, rating
-from modeseek.estimators.table import DOUBTFUL, MIN_EFFECT
+from modeseek.estimators.table import DOUBTFUL, ClusterTable, Trait
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
@@ -29,6 +28,8 @@ BORDER_WIDTH = 3
 MIN_TRAIT_WIDTH = 20
 MAX_TRAITS = 3
 MAX_MEANS = 8
+# printed if the two figures of a cluster seem to disagree
+STABILITY = "stability falls if a cluster is split or joined with others in repeated fits; confidence does not"
 
 
 def make_console(*, stderr: bool) -> Console:
@@ -73,6 +74,8 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     console.print(_cluster_table(result, console.width))
     if table.n_clusters > MAX_ROWS:
         print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
+    if _is_unstable(table):
+        print_lines(console, STABILITY)
     if result.truth is not None:
         print_lines(console, result.truth.headline)
         console.print(_cross_table(result.truth, bool(table.n_noise), console.width))
@@ -85,6 +88,13 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     print_written(console, outputs.rows, outputs.plot, outputs.report, outputs.json, outputs.model)
 
 
+def _is_unstable(clusters: ClusterTable) -> bool:
+    """Return whether a cluster has a low stability in spite of a high confidence."""
+    if clusters.confidence is None or clusters.stability is None:
+        return False
+    return bool(((clusters.stability < DOUBTFUL) & (clusters.confidence >= DOUBTFUL)).any())
+
+
 def _cluster_table(result: PipelineResult, width: int) -> Table:
     """Return the sizes of the clusters, and the features that set each apart from the others."""
     clusters, figures = result.clusters, {}
@@ -93,41 +103,41 @@ def _cluster_table(result: PipelineResult, width: int) -> Table:
     table = Table(header_style="bold")
     for name in ("cluster", "size", "share", *figures):
         table.add_column(name, justify="right", no_wrap=True)
-    one = clusters.n_clusters == 1 and not clusters.n_noise
+    one = clusters.n_clusters == 1
     table.add_column("mean values" if one else "what sets it apart", overflow="ellipsis", no_wrap=True)
     room = max(MIN_TRAIT_WIDTH, width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in figures))
     most = MAX_TRAITS if clusters.n_clusters <= MAX_ROWS // 2 else 1
+    traits = clusters.traits(result.preparer.spreads_, most)
     for label in clusters.largest(MAX_ROWS):
         values = [f"{column[label]:.2f}" for column in figures.values()]
-        traits = Text("\n".join(_traits(result, label, MAX_MEANS if one else most, room)))
-        table.add_row(str(label), f"{clusters.sizes[label]:,}", f"{clusters.shares[label]:.1%}", *values, traits)
+        lines = Text("\n".join(_means(result, room) if one else _traits(result, traits[label], room)))
+        table.add_row(str(label), f"{clusters.sizes[label]:,}", f"{clusters.shares[label]:.1%}", *values, lines)
     if clusters.n_noise:
         table.add_section()
         table.add_row("noise", f"{clusters.n_noise:,}", f"{clusters.n_noise / clusters.n_rows:.1%}")
     return table
 
 
-def _traits(result: PipelineResult, label: int, most: int, room: int) -> list[str]:
-    """Return the features whose centre differs most from the mean of the other clusters, in units of the data."""
-    clusters, spreads = result.clusters, result.preparer.spreads_
-    centers, sizes = clusters.centers, clusters.sizes[:, None]
-    others = ((sizes * centers).sum(axis=0) - sizes[label] * centers[label]) / max(1, sizes.sum() - sizes[label, 0])
-    effects = (centers[label] - others) / spreads
-    if clusters.n_clusters > 1:
-        order = np.argsort(-np.abs(effects), kind="stable")
-        order = order[np.abs(effects[order]) >= MIN_EFFECT]
-        if not len(order):
-            return ["no feature differs"]
-    else:
-        order = np.arange(len(effects))
-    lines = []
-    for j in order[:most]:
-        value = f" {'' if clusters.n_clusters == 1 else '↑ ' if effects[j] > 0 else '↓ '}"
-        value += format_value(float(centers[label, j]), float(spreads[j]))
-        name = result.features[j]
-        lines.append((name if len(name) + len(value) <= room else f"{name[: room - len(value) - 1]}…") + value)
-    rest = len(order) - most
-    return [*lines, f"and {rest:,} more"] if clusters.n_clusters == 1 and rest > 0 else lines
+def _traits(result: PipelineResult, traits: list[Trait], room: int) -> list[str]:
+    """Return the features that set a cluster apart, with its centre in units of the data."""
+    lines = [
+        _named_value(result.features[each.feature], each.center, each.spread, room, "↑ " if each.effect > 0 else "↓ ")
+        for each in traits
+    ]
+    return lines or ["no feature differs"]
+
+
+def _means(result: PipelineResult, room: int) -> list[str]:
+    """Return the mean values of a single cluster."""
+    columns = zip(result.features, result.clusters.centers[0], result.preparer.spreads_, strict=True)
+    lines = [_named_value(name, float(mean), float(spread), room) for name, mean, spread in columns]
+    rest = len(lines) - MAX_MEANS
+    return [*lines[:MAX_MEANS], f"and {rest:,} more"] if rest > 0 else lines
+
+
+def _named_value(name: str, value: float, spread: float, room: int, arrow: str = "") -> str:
+    text = f" {arrow}{format_value(value, spread)}"
+    return (name if len(name) + len(text) <= room else f"{name[: room - len(text) - 1]}…") + text
 
 
 def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:

@@ -54,6 +54,10 @@ def run(options: SegmentOptions) -> None:
     if options.overlay is not None:
         write_image(options.overlay, overlay(values, labels, channel_axis=axis))
     layers = [_measure(layer, values, axis) for layer in (labels if isinstance(n_regions, list) else [labels])]
+    most = max(len(layer.sizes) for layer in layers)
+    if n_regions is not None and np.max(n_regions) > most:
+        text = f"no more than {counted(most, 'region')} found; smaller bandwidths or a smaller minimum size give more"
+        print_note(Note(f"{text} (--spatial-bandwidth, --colour-bandwidth, --min-size)"))
     if options.json is not None:
         write_json(options.json, _record(options, labels, layers, seconds))
     if not options.quiet:

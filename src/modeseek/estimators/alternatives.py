@@ -6,42 +6,21 @@ from modeseek.estimators.mode_seek import ModeSeek
 from modeseek.metrics import rand_agreement
 from modeseek.selection.select import Candidate
 
-# largest number of alternatives that are shown, and of their clusters, unless twice the chosen number is larger
-MAX_LISTED = 5
-MAX_CLUSTERS = 30
 
-
-def other_partitions(model: ModeSeek) -> list[Candidate]:
+def listed_alternatives(model: ModeSeek) -> list[Candidate]:
     """Return the alternatives that differ from `labels_`, best first, with labels of all rows.
+
+    All displays list these, and the partition that `message_` compares with the chosen one is among them.
 
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
     >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
     >>> model = ModeSeek(random_state=0).fit(X)
-    >>> len(model.alternatives_) - len(other_partitions(model))
+    >>> len(model.alternatives_) - len(listed_alternatives(model))
     1
     """
     return [each for each, same in _compared(model) if not same]
-
-
-def listed_alternatives(model: ModeSeek) -> list[Candidate]:
-    """Return the alternatives to show: in order of their rating, each number of clusters once, none with very many.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
-    >>> model = ModeSeek(random_state=0).fit(X)
-    >>> 5 in [each.n_clusters for each in listed_alternatives(model)]
-    False
-    """
-    most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
-    found: dict[int, Candidate] = {}
-    for each in sorted(other_partitions(model), key=lambda each: -rating(each)[1]):
-        if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
-            found.setdefault(each.n_clusters, each)
-    return list(found.values())[:MAX_LISTED]
 
 
 def rating(candidate: Candidate) -> tuple[str, float]:

@@ -5,10 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
+from modeseek._common.resources import check_memory
 from modeseek._common.types import IntArray
+
+
+def matched_clusters(overlap: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Return the pairs of clusters of two partitions that have most rows in common in total.
+
+    Parameters
+    ----------
+    overlap : array of shape (a, b)
+        Number of rows that each pair of clusters has in common. Pairs without common rows are not matched.
+
+    Examples
+    --------
+    >>> matched_clusters(np.array([[5, 3, 0], [4, 0, 0], [0, 0, 0]]))
+    (array([0, 1]), array([1, 0]))
+    """
+    rows, columns = linear_sum_assignment(overlap, maximize=True)
+    shared = overlap[rows, columns] > 0
+    return rows[shared], columns[shared]
 
 
 def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
@@ -37,12 +56,12 @@ def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
         raise ValueError(f"labels and previous must have the same length; got {new.shape} and {old.shape}.")
     n_new, n_old = new.max(initial=-1) + 1, old.max(initial=-1) + 1
     both = (new >= 0) & (old >= 0)
+    check_memory(16.0 * n_new * n_old, f"matching {n_new:,} clusters with {n_old:,}", "Reduce the number of clusters.")
     overlap = np.zeros((n_new, n_old))
     np.add.at(overlap, (new[both], old[both]), 1.0)
-    rows, columns = linear_sum_assignment(overlap, maximize=True)
-    matched = overlap[rows, columns] > 0
+    rows, columns = matched_clusters(overlap)
     numbers = np.full(n_new, -1)
-    numbers[rows[matched]] = columns[matched]
+    numbers[rows] = columns
     numbers[numbers < 0] = n_old + np.arange((numbers < 0).sum())
     return np.where(new < 0, new, numbers[new] if n_new else new)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # a row with a lower confidence is doubtful
 DOUBTFUL = 0.75
-# smallest difference between the mean of a cluster and that of the other rows, in standard deviations, that is shown
+# smallest difference between the centre of a cluster and that of the others, in standard deviations, that is shown
 MIN_EFFECT = 0.25
 
 
@@ -80,6 +80,28 @@ class RowCounts(NamedTuple):
             tuple(map(fsum, sums)),
             tuple(map(sum, doubtful)),
         )
+
+
+class Trait(NamedTuple):
+    """A feature whose mean differs between a cluster and the other clusters.
+
+    Attributes
+    ----------
+    feature : int
+        Index of the feature.
+    center, others : float
+        Centre of the cluster, and mean of the centres of the other clusters, weighted by their sizes.
+    effect : float
+        Their difference in standard deviations of the feature.
+    spread : float
+        Standard deviation of the feature.
+    """
+
+    feature: int
+    center: float
+    others: float
+    effect: float
+    spread: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +207,44 @@ class ClusterTable:
     def largest(self, most: int) -> IntArray:
         """Return the labels of the largest clusters, in descending order of size."""
         return np.argsort(-self.sizes, kind="stable")[:most]
+
+    def traits(self, spreads: Array, most: int) -> list[list[Trait]]:
+        """Return for each cluster up to `most` features that set it apart from the others, the clearest first.
+
+        Features that differ by less than `MIN_EFFECT` are left out. Noise does not count as another cluster.
+
+        Parameters
+        ----------
+        spreads : array of shape (n_features,)
+            Standard deviation of each feature, in the units of the centres.
+        most : int
+
+        Examples
+        --------
+        >>> table = ClusterTable(np.array([3, 1]), 0, 4, np.array([[2.0, 1.0], [6.0, 1.1]]))
+        >>> [(each.feature, each.others, each.effect) for each in table.traits(np.array([2.0, 1.0]), 3)[0]]
+        [(0, 6.0, -2.0)]
+        """
+        if self.n_clusters < 2:
+            return [[] for _ in self.sizes]
+        weights = (self.sizes / self.sizes.sum())[:, None]
+        total = (weights * self.centers).sum(axis=0)
+        found: list[list[Trait]] = []
+        for center, weight in zip(self.centers, weights, strict=True):
+            if weight == 1:  # no row has another label
+                found.append([])
+                continue
+            others = (total - weight * center) / (1 - weight)
+            effects = (center - others) / spreads
+            order = np.argsort(-np.abs(effects), kind="stable")[:most]
+            found.append(
+                [
+                    Trait(int(j), float(center[j]), float(others[j]), float(effects[j]), float(spreads[j]))
+                    for j in order
+                    if abs(effects[j]) >= MIN_EFFECT
+                ]
+            )
+        return found
 
     def columns(self) -> dict[str, Array]:
         """Return the figures that exist by name, with a last entry for noise if there is any."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
+from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.stepwise import StepwiseFit
 from modeseek.explorer.clump_colors import ClumpColors
@@ -17,7 +18,6 @@ from modeseek.explorer.run_history import RunHistory, relative_objective
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState
-from modeseek.plots.alternatives import match_labels
 
 
 class AnimationFrame(NamedTuple):
@@ -175,7 +175,7 @@ class AnimatedRun:
         return self._model.result_
 
     def _matched(self, labels: IntArray) -> IntArray:
-        matched = match_labels(labels, self._model.labels_)
+        matched = matched_labels(labels, self._model.labels_)
         return (matched[self.data.shown] % 255).astype(np.uint8)
 
     def _check_cancelled(self, *_: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modeseek._storage import STANDARD_STREAM
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult
 from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
@@ -10,7 +11,9 @@ from modeseek.report.python_code import changed_parameters, estimator_call, file
 def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
     """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
     if not chunked:
-        code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        # the rows of standard input are gone
+        file = "FILE" if job.files[0] == STANDARD_STREAM else job.files[0]
+        code = fit_code(job.estimator, file_data_code(file, header=job.data.header), result.preparer)
         dropped = result.complete is not None and not result.complete.all()
         return code + ("  # of the rows without missing values" if dropped else "")
     options = changed_parameters(result.preparer)

@@ -205,8 +205,8 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
     extra = extra[:MAX_EXTRA_COLUMNS]
     first = "standard input" if job.files[0] == STANDARD_STREAM else printable(job.files[0])
     settings = {"data": first if len(job.files) == 1 else f"{job.title}, {first} first"}
-    if left:
-        settings["left out"] = listed([table.columns[j] for j in left], MAX_NAMED_COLUMNS)
+    if result.left_out:
+        settings["left out"] = listed(result.left_out, MAX_NAMED_COLUMNS)
     settings["scaling"] = SCALINGS[result.preparer.scale]
     row_names = shown.cells(names[0]) if names else None
     if row_names is None and not prepared.complete.all():

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.version import __version__
 from modeseek.estimators import ESTIMATORS
-from modeseek.estimators.alternatives import other_partitions
+from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import ClusterTable, RowCounts
 from modeseek.meanshift.partition import Partition
@@ -73,6 +73,11 @@ class PipelineResult:
         return self.preparer.preparation_.names
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the columns that were not clustered."""
+        return tuple(name for name in self.preparer.feature_names_in_ if name not in self.preparer.kept_columns_)
+
+    @property
     def algorithm(self) -> str:
         """Short name of the algorithm."""
         names = {kind.__name__: name for name, kind in ESTIMATORS.items()}
@@ -100,9 +105,10 @@ def pipeline_record(job: PipelineJob, result: PipelineResult) -> dict[str, Any]:
         {"label": label, "size": int(size), "share": float(share), "center": center.tolist()}
         for label, (size, share, center) in enumerate(zip(table.sizes, table.shares, table.centers, strict=True))
     ]
-    if table.stability is not None:
-        for cluster, stability in zip(clusters, table.stability, strict=True):
-            cluster["stability"] = float(stability)
+    for name, values in (("confidence", table.confidence), ("stability", table.stability)):
+        if values is not None:
+            for cluster, value in zip(clusters, values.tolist(), strict=True):
+                cluster[name] = value
     return {
         "version": __version__,
         "file": job.files[0] if len(job.files) == 1 else list(job.files),
@@ -111,14 +117,17 @@ def pipeline_record(job: PipelineJob, result: PipelineResult) -> dict[str, Any]:
             **{name: getattr(result.preparer, name) for name in ("scale", "encode", "missing")},
             **{name: value for name, value in parameters.items() if name not in NOT_REPORTED},
         },
+        "n_rows_total": result.preparer.n_samples_seen_,
         "n_rows": table.n_rows,
         "n_features": len(result.features),
         "features": list(result.features),
+        "left_out": list(result.left_out),
         "n_clusters": len(clusters),
         "n_noise": table.n_noise,
         "clusters": clusters,
         **(_selection_record(result) if fit.partition is None else _run_record(fit, fit.partition)),
         **({} if result.truth is None else {"truth": result.truth.record()}),
+        "notes": [note.text for note in result.notes],
         "seconds": result.seconds,
         "seed": parameters.get("random_state", 0),
     }
@@ -138,7 +147,7 @@ def _selection_record(result: PipelineResult) -> dict[str, Any]:
                 "expected_agreement": each.expected_agreement,
                 "stability": _finite(each.stability),
             }
-            for each in other_partitions(result.estimator)
+            for each in listed_alternatives(result.estimator)
         ],
     }
 

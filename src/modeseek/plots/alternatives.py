@@ -7,15 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.resources import check_memory
 from modeseek._common.text import counted
-from modeseek._common.types import Array, IntArray
+from modeseek._common.types import Array
 from modeseek._common.validation import check_state
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives
+from modeseek.estimators.matching import matched_labels
 from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.style import add_title, draw_points, new_figure
@@ -30,8 +29,8 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
 
     Each panel shows the same points: one or two features unchanged, more features by their first two principal
     components; outliers are drawn at the edge. The first panel, with a thick frame, is the chosen partition; the
-    alternatives follow, best first, at most five and each number of clusters once. A cluster of an alternative has the
-    colour of the chosen cluster that it matches best.
+    alternatives follow, best first. A cluster of an alternative has the colour of the chosen cluster that it matches
+    best.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
         raise ValueError(f"X has {len(X):,} rows, but the estimator was fitted on {len(estimator.labels_):,}.")
     chosen, others = np.asarray(estimator.labels_), listed_alternatives(estimator)
     candidates = [chosen_one(estimator), *others]
-    partitions = [chosen, *(match_labels(other.labels, chosen) for other in others)]
+    partitions = [chosen, *(matched_labels(other.labels, chosen) for other in others)]
     titles = [f"chosen: {counted(estimator.n_clusters_, 'cluster')}"]
     titles += [counted(other.n_clusters, "cluster") for other in others]
     n_rows = ceil(len(partitions) / PANELS_PER_ROW)
@@ -97,25 +96,3 @@ def _draw(ax: Axes, points: Array, colors: Array, *, chosen: bool) -> None:
     ax.margins(0.06)
     for spine in ax.spines.values():
         spine.set(color=TEXT_COLOR if chosen else "#D0D0D0", linewidth=2.2 if chosen else 0.8)
-
-
-def match_labels(labels: IntArray, reference: IntArray) -> IntArray:
-    """Renumber clusters after those of a reference partition so that as many points as possible keep their number.
-
-    Clusters without a partner get new numbers. Points with the reference label -1 do not count.
-
-    Examples
-    --------
-    >>> match_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]))
-    array([0, 0, 1, 2])
-    """
-    a, b = int(labels.max()) + 1, int(reference.max()) + 1
-    check_memory(16.0 * a * b, f"matching {a:,} clusters with {b:,}", "Reduce the number of clusters.")
-    shared = np.zeros((a, b))
-    np.add.at(shared, (labels[reference >= 0], reference[reference >= 0]), 1.0)
-    matched, partners = linear_sum_assignment(-shared)
-    numbers = np.full(a, -1, dtype=np.intp)
-    numbers[matched] = partners
-    rest = np.flatnonzero(numbers < 0)
-    numbers[rest] = np.setdiff1d(np.arange(a + b), partners)[: len(rest)]
-    return numbers[labels]

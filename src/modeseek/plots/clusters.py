@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.text import counted
@@ -21,6 +22,10 @@ from modeseek.plots.sources import ClusteringSource, check_column, read_clusteri
 from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
 
 MAX_POINTS = 50_000
+# a cross without its middle, so that the points of a small cluster stay visible
+OPEN_CROSS = Path(
+    [(0.45, 0), (1, 0), (-0.45, 0), (-1, 0), (0, 0.45), (0, 1), (0, -0.45), (0, -1)], [Path.MOVETO, Path.LINETO] * 4
+)
 
 
 class _Points(NamedTuple):
@@ -220,8 +225,9 @@ def _draw_plane(ax: Axes, points: _Points, centers: Array, *, small_centers: boo
         edgecolors=np.where(points.doubtful, TEXT_COLOR, "white" if rim else "none").tolist(),
         zorder=2,
     )
-    area, width = (14, 0.4) if small_centers else (90, 1.2)
-    draw_points(ax, centers, s=area, marker="X", c=TEXT_COLOR, edgecolors="white", linewidths=width, zorder=3)
+    area, width = (50, 0.9) if small_centers else (170, 1.7)
+    for color, line in (("white", 2 * width), (TEXT_COLOR, width)):
+        draw_points(ax, centers, s=area, marker=OPEN_CROSS, c="none", edgecolors=color, linewidths=line, zorder=3)
 
 
 def _mark_outside(ax: Axes, points: _Points, low: Array, high: Array) -> None:

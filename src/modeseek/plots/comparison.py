@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_choice
+from modeseek.estimators.matching import matched_clusters
 from modeseek.plots.colors import NOISE_COLOR, SHARE_COLORS, TEXT_COLOR, palette
 from modeseek.plots.sources import ClusteringSource, read_clustering
 from modeseek.plots.style import add_colorbar, add_title, format_number, new_axes
@@ -128,8 +128,7 @@ def _compare(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str
     noise, other_noise = names[-1:] == ["noise"], other_names[-1:] == ["noise"]
     a, b = shape[0] - noise, shape[1] - other_noise
     matched = np.zeros(shape, dtype=bool)
-    matched[linear_sum_assignment(-counts[:a, :b])] = True
-    matched &= counts > 0
+    matched[matched_clusters(counts[:a, :b])] = True
     # clusters of the second without a partner get the colours a, a + 1, ...
     partners = np.where(matched[:a, :b].any(axis=0), matched[:a, :b].argmax(axis=0) if a else 0, -1)
     partners[partners < 0] = a + np.arange((partners < 0).sum())

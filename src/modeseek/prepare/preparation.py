@@ -194,10 +194,11 @@ class Statistics(NamedTuple):
         return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
 
     def spreads(self, preparation: Preparation) -> Array:
-        """Return the standard deviation of each feature, in the units of the table."""
+        """Return the standard deviation of each feature, in the units of the table; 1 for constant features."""
         if preparation.missing != "median":
             return self.moments.scaling().factor
-        return np.where(np.isnan(self.sample.rows), preparation.fills, self.sample.rows).std(axis=0)
+        rows = np.where(np.isnan(self.sample.rows), preparation.fills, self.sample.rows)
+        return Moments.empty(rows.shape[1]).add(rows).scaling().factor
 
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:
         if not self.incomplete:

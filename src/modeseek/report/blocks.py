@@ -135,12 +135,15 @@ class TableBlock:
         Text above the table that explains it.
     numeric : bool
         Whether to right-align columns of numbers, the first column aside.
+    stacked : bool
+        Whether narrow screens show the cells of each row below each other, with the names of their columns.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[TableCell]]
     caption: str = ""
     numeric: bool = True
+    stacked: bool = False
 
     def __post_init__(self) -> None:
         for i, row in enumerate(self.rows):

@@ -1,39 +1,18 @@
-"""Descriptions of clusters: distinguishing features, typical rows, second choices of doubtful rows."""
+"""Descriptions of clusters: typical rows, doubtful rows and their second choices, columns with few values."""
 
 from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.table import MIN_EFFECT
 from modeseek.report.report_data import ExtraColumn, ReportData
 
 # columns with more distinct values are not summarised by the frequency of each value
 MAX_CATEGORIES = 20
-
-
-class Trait(NamedTuple):
-    """A feature whose mean differs between a cluster and the other rows.
-
-    Attributes
-    ----------
-    feature : int
-        Index of the feature.
-    mean, others : float
-        Mean in the cluster and mean of all other rows, in the original units.
-    effect : float
-        Their difference in standard deviations of the feature.
-    spread : float
-        Standard deviation of the feature over all rows.
-    """
-
-    feature: int
-    mean: float
-    others: float
-    effect: float
-    spread: float
+# clusters and doubtful rows that the tables list
+MAX_CLUSTERS = 40
+MAX_DOUBTFUL = 30
 
 
 class SecondChoice(NamedTuple):
@@ -43,37 +22,9 @@ class SecondChoice(NamedTuple):
     membership: float
 
 
-def distinguishing_features(data: ReportData, n_most: int) -> list[list[Trait]]:
-    """Return for each cluster up to `n_most` features whose mean differs most from that of all other rows.
-
-    Differences are measured in standard deviations of the feature. Features that differ by less than `MIN_EFFECT` are
-    left out.
-    """
-    scaling, means = _standardized_means(data)
-    sizes, n = data.table.sizes, data.table.n_rows
-    found: list[list[Trait]] = []
-    for c, size in enumerate(sizes):
-        if size == n:
-            found.append([])
-            continue
-        # standardized features have mean 0 over all rows
-        others = -means[c] * size / (n - size)
-        effect = means[c] - others
-        order = np.argsort(-np.abs(effect), kind="stable")[:n_most]
-        inside, outside = scaling.undo(means[c]), scaling.undo(others)
-        found.append(
-            [
-                Trait(int(j), float(inside[j]), float(outside[j]), float(effect[j]), float(scaling.factor[j]))
-                for j in order
-                if abs(effect[j]) >= MIN_EFFECT
-            ]
-        )
-    return found
-
-
 def feature_separation(data: ReportData) -> Array:
     """Return for each feature the share of its variance that lies between clusters."""
-    _, means = _standardized_means(data)
+    means = data.scaling.apply(data.table.centers)
     return (data.table.sizes[:, None] * means**2).sum(axis=0) / data.table.n_rows
 
 
@@ -84,9 +35,20 @@ def typical_rows(data: ReportData) -> IntArray:
     """
     rows = np.flatnonzero(data.labels >= 0)
     labels = data.labels[rows]
-    distances = ((data.X[rows] - _cluster_means(data, data.X)[labels]) ** 2).sum(axis=1)
+    distances = ((data.X[rows] - data.cluster_means(data.X, data.table.sizes)[labels]) ** 2).sum(axis=1)
     order = np.lexsort((rows, distances, labels))
     return rows[order[np.searchsorted(labels[order], np.arange(data.table.n_clusters))]]
+
+
+def doubtful_rows(data: ReportData) -> IntArray:
+    """Return the doubtful rows, the least confident first."""
+    rows = np.flatnonzero(data.doubtful)
+    return rows if data.confidence is None else rows[np.argsort(data.confidence[rows], kind="stable")]
+
+
+def named_rows(data: ReportData) -> IntArray:
+    """Return the rows that the tables of the report name."""
+    return np.append(typical_rows(data)[data.table.largest(MAX_CLUSTERS)], doubtful_rows(data)[:MAX_DOUBTFUL])
 
 
 def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None]:
@@ -134,17 +96,3 @@ def format_share(count: int, total: int) -> str:
         percent = 100 * count / total
         return ">99%" if percent > 99.5 else "<1%" if percent < 0.5 else f"{percent:.0f}%"
     return "100%" if count else "0%"
-
-
-def _standardized_means(data: ReportData) -> tuple[Scaling, Array]:
-    scaling = Scaling.fit(data.original, standardize=True)
-    return scaling, _cluster_means(data, scaling.apply(data.original))
-
-
-def _cluster_means(data: ReportData, values: Array) -> Array:
-    rows = np.flatnonzero(data.labels >= 0)
-    if not len(rows):
-        return np.zeros((0, values.shape[1]))
-    order = rows[np.argsort(data.labels[rows], kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(data.table.sizes)[:-1]])
-    return np.add.reduceat(values[order], starts, axis=0) / data.table.sizes[:, None]

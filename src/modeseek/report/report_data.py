@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.scaling import Scaling
 from modeseek._common.sphere import unit_rows
 from modeseek._common.text import NameSetting, python_setting
 from modeseek._common.types import Array, IntArray
@@ -89,13 +90,30 @@ class ReportData:
 
     @cached_property
     def table(self) -> ClusterTable:
-        """Sizes, mean confidence and stability of the clusters in the order of `cluster_labels`."""
+        """Sizes, means, mean confidence and stability of the clusters in the order of `cluster_labels`."""
         n = len(self.cluster_labels)
         result = self.result
         stability = None if result is None else result.cluster_stability
         stability = None if stability is None else stability[self.cluster_labels]
         counts = RowCounts().add(self.labels, self.confidence, n)
-        return ClusterTable(np.zeros(n, np.intp), 0, 0, np.zeros((n, 0)), stability=stability).with_counts(counts)
+        table = ClusterTable(np.zeros(n, np.intp), 0, 0, np.zeros((n, 0)), stability=stability).with_counts(counts)
+        # of scaled rows, because the sum of huge numbers would overflow
+        means = self.cluster_means(self.scaling.apply(self.original), table.sizes)
+        return table.with_centers(self.scaling.undo(means))
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """Mean and standard deviation of each feature in the original units."""
+        return Scaling.fit(self.original, standardize=True)
+
+    def cluster_means(self, values: Array, sizes: IntArray) -> Array:
+        """Return the mean of the rows of `values` in each cluster."""
+        rows = np.flatnonzero(self.labels >= 0)
+        if not len(rows):
+            return np.zeros((0, values.shape[1]))
+        order = rows[np.argsort(self.labels[rows], kind="stable")]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        return np.add.reduceat(values[order], starts, axis=0) / sizes[:, None]
 
     @property
     def doubtful(self) -> NDArray[np.bool_]:

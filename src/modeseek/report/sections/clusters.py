@@ -7,13 +7,13 @@ import numpy as np
 
 from modeseek._common.scaling import Scaling
 from modeseek._common.text import format_value
+from modeseek.estimators.table import Trait
 from modeseek.plots.colors import NOISE_COLOR
 from modeseek.report.blocks import Block, CellLines, Heading, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import (
-    Trait,
+    MAX_CLUSTERS,
     categorical_columns,
     composition,
-    distinguishing_features,
     format_share,
     typical_rows,
 )
@@ -21,7 +21,6 @@ from modeseek.report.markdown_text import PlainText
 from modeseek.report.report_data import ReportData
 
 SIGMA = "\N{GREEK SMALL LETTER SIGMA}"
-MAX_CLUSTERS = 40
 MAX_TRAITS = 3
 MAX_MEAN_VALUES = 6
 MAX_EXTRA_COLUMNS = 2
@@ -52,7 +51,7 @@ def clusters_section(data: ReportData) -> list[Block]:
     if table.n_clusters > MAX_CLUSTERS:
         sentences.insert(0, f"The {MAX_CLUSTERS} largest of {table.n_clusters:,} clusters.")
     caption = " ".join(filter(None, sentences))
-    return [Heading("Clusters"), TableBlock([column.name for column in columns], rows, caption)]
+    return [Heading("Clusters"), TableBlock([column.name for column in columns], rows, caption, stacked=True)]
 
 
 def _size(count: int, total: int) -> str:
@@ -71,7 +70,8 @@ def _description(data: ReportData, shown: Sequence[int]) -> list[_Column]:
         columns.append(_Column("confidence", means, "Confidence: mean over the rows of the cluster."))
     if table.stability is not None and data.result is not None:
         others = "each chain" if data.result.n_chains > 1 else "partitions of random subsamples"
-        text = f"Stability: mean overlap (Jaccard index) with the closest cluster of {others}; the maximum is 1."
+        text = f"Stability: mean overlap (Jaccard index) with the closest cluster of {others}; the maximum is 1. "
+        text += "It falls if a cluster is split or joined with others in repeated fits; the confidence does not."
         columns.append(_Column("stability", [f"{table.stability[c]:.2f}" for c in shown], text))
     typical = typical_rows(data).tolist()
     links = [data.row_link(typical[c]) for c in shown]
@@ -80,11 +80,11 @@ def _description(data: ReportData, shown: Sequence[int]) -> list[_Column]:
 
 
 def _features_column(data: ReportData, shown: Sequence[int]) -> _Column:
-    if data.table.n_clusters == 1 and not data.table.n_noise:
+    if data.table.n_clusters == 1:
         return _Column("mean values", [_means_cell(data)], "Mean values: mean ± standard deviation.")
-    traits = distinguishing_features(data, MAX_TRAITS)
+    traits = data.table.traits(data.scaling.factor, MAX_TRAITS)
     text = (
-        "Distinguishing features: those whose mean in the cluster differs most from the mean of all other rows. "
+        "Distinguishing features: those whose mean in the cluster differs most from the mean of the other clusters. "
         f"The last number is the difference in standard deviations ({SIGMA})."
     )
     return _Column("distinguishing features", [_traits_cell(data, traits[c]) for c in shown], text)
@@ -94,16 +94,17 @@ def _traits_cell(data: ReportData, traits: Sequence[Trait]) -> TableCell:
     if not traits:
         return "no feature differs in its mean"
     lines = [
-        f"{data.features[trait.feature]}: {format_value(trait.mean, trait.spread)} {'↑' if trait.effect > 0 else '↓'} "
-        f"(others {format_value(trait.others, trait.spread)}; {trait.effect:+.1f}{SIGMA})"
-        for trait in traits
+        f"{data.features[each.feature]}: {format_value(each.center, each.spread)} {'↑' if each.effect > 0 else '↓'} "
+        f"(others {format_value(each.others, each.spread)}; {each.effect:+.1f}{SIGMA})"
+        for each in traits
     ]
     return CellLines([*map(PlainText, lines)])
 
 
 def _means_cell(data: ReportData) -> TableCell:
-    means, spreads = Scaling.fit(data.original, standardize=True)
-    constant = np.ptp(data.original, axis=0) == 0
+    rows = data.original[data.labels >= 0]
+    means, spreads = Scaling.fit(rows, standardize=True)
+    constant = np.ptp(rows, axis=0) == 0
     lines = [
         PlainText(f"{name}: {format_value(mean, spread)}" + ("" if same else f" ± {format_value(spread, spread)}"))
         for name, mean, spread, same in zip(data.features, means, spreads, constant, strict=True)

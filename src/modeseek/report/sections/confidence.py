@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from modeseek._common.text import counted
+from modeseek._common.text import counted, format_value
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.report.blocks import Block, Heading, HtmlBlock, Paragraph, Swatch, TableBlock, TableCell
-from modeseek.report.cluster_traits import second_choices
+from modeseek.report.cluster_traits import MAX_DOUBTFUL, doubtful_rows, feature_separation, second_choices
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import ReportData
 
-MAX_DOUBTFUL = 30
 MAX_EXTRA_COLUMNS = 2
+MAX_FEATURES = 3
 N_BINS = 20
 
 
@@ -28,8 +28,7 @@ def confidence_section(data: ReportData) -> list[Block]:
             hint = f" Several chains do: set {data.name_setting('n_chains', 8)}."
         return [heading, Paragraph(f"This fit computed no confidence for its rows.{hint}")]
     in_cluster = data.labels >= 0
-    rows = np.flatnonzero(data.doubtful)
-    rows = rows[np.argsort(data.confidence[rows], kind="stable")]
+    rows = doubtful_rows(data)
     blocks: list[Block] = [
         heading,
         Paragraph(
@@ -66,18 +65,23 @@ def _doubtful_table(data: ReportData, rows: IntArray) -> TableBlock:
     listed = rows[:MAX_DOUBTFUL]
     assert data.confidence is not None
     columns = data.extra[:MAX_EXTRA_COLUMNS]
-    header = ["row", "cluster", "confidence", "second choice", *(PlainText(column.name) for column in columns)]
+    features = np.sort(np.argsort(-feature_separation(data), kind="stable")[:MAX_FEATURES])
+    names = [data.features[j] for j in features] + [column.name for column in columns]
+    header = ["row", "cluster", "confidence", "second choice", *map(PlainText, names)]
     cells: list[list[TableCell]] = []
     for i, second in zip(listed.tolist(), second_choices(data, listed), strict=True):
         other: TableCell = "—"
         if second is not None:
             swatch = data.swatches[second.cluster]
             other = Swatch(f"{swatch.text} ({second.membership:.2f})", swatch.color)
-        extra = [PlainText(column.cells[i]) for column in columns]
-        cells.append([data.row_link(i), data.swatches[data.labels[i]], f"{data.confidence[i]:.2f}", other, *extra])
+        values = [format_value(float(data.original[i, j]), float(data.scaling.factor[j])) for j in features]
+        texts = map(PlainText, values + [column.cells[i] for column in columns])
+        cells.append([data.row_link(i), data.swatches[data.labels[i]], f"{data.confidence[i]:.2f}", other, *texts])
     which = f"The {len(listed)} least confident of {len(rows):,} rows" if len(rows) > len(listed) else "Rows"
     caption = (
         f"{which} with a confidence below {DOUBTFUL:g}, the least confident first. Second choice: the cluster that the "
         "row would belong to instead, with the row's membership in it."
     )
-    return TableBlock(header, cells, caption)
+    if len(features) < len(data.features):
+        caption += f" Values: the {len(features)} of {len(data.features):,} features in which the clusters differ most."
+    return TableBlock(header, cells, caption, stacked=True)

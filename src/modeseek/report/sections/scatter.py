@@ -14,14 +14,14 @@ from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
+from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.table import DOUBTFUL
-from modeseek.plots.alternatives import match_labels
 from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
 from modeseek.plots.sources import sample_rows
 from modeseek.report.blocks import Block, Heading, HtmlBlock
-from modeseek.report.cluster_traits import distinguishing_features, feature_separation
+from modeseek.report.cluster_traits import feature_separation, named_rows
 from modeseek.report.images import EmbeddedImage, embed_image
 from modeseek.report.rendering import read_static, render_template
 from modeseek.report.report_data import SCATTER_ANCHOR, ReportData
@@ -44,10 +44,11 @@ N_CATEGORY_COLORS = 12
 
 def scatter_section(data: ReportData) -> list[Block]:
     """Return the plot: its data as JSON, the scripts that draw it, and a static image for browsers without scripts."""
-    rows = np.sort(sample_rows(data.labels, MAX_POINTS, MIN_POINTS_PER_CLUSTER))
-    features = _choose_features(data, len(rows))
+    sample = sample_rows(data.labels, MAX_POINTS, MIN_POINTS_PER_CLUSTER)
+    rows = np.union1d(sample, named_rows(data))
+    features = _choose_features(data, len(sample))
     components = _component_axes(data, rows) if len(data.features) > 2 else []
-    caption = _caption(data, len(rows), len(features), bool(components))
+    caption = _caption(data, len(sample), len(features), bool(components))
     html = render_template(
         "scatter.html.j2",
         anchor=SCATTER_ANCHOR,
@@ -84,7 +85,7 @@ def _choose_features(data: ReportData, n_drawn: int) -> list[int]:
     limit = min(MAX_FEATURES, max(MIN_FEATURES, MAX_NUMBERS // n_drawn))
     if len(data.features) <= limit:
         return list(range(len(data.features)))
-    traits = [[trait.feature for trait in traits] for traits in distinguishing_features(data, MAX_TRAITS)]
+    traits = [[trait.feature for trait in traits] for traits in data.table.traits(data.scaling.factor, MAX_TRAITS)]
     in_turn = [features[rank] for rank in range(MAX_TRAITS) for features in traits if rank < len(features)]
     rest = np.argsort(-feature_separation(data), kind="stable").tolist()
     return sorted(list(dict.fromkeys([*in_turn, *rest]))[:limit])
@@ -135,7 +136,7 @@ def _partitions(data: ReportData, rows: IntArray) -> dict[str, Any]:
         chosen["note"] = "{} {:.2f}".format(*rating(own))
     listed = []
     for each in listed_alternatives(data.estimator):
-        numbers, labels = np.unique(match_labels(each.labels, data.labels), return_inverse=True)
+        numbers, labels = np.unique(matched_labels(each.labels, data.labels), return_inverse=True)
         # matched clusters have the colours of the chosen ones
         colors = [*palette(data.table.n_clusters), *palette(int(numbers.max()) + 1)[data.table.n_clusters :]]
         listed.append(
@@ -159,7 +160,8 @@ def _caption(data: ReportData, n_drawn: int, n_embedded: int, has_components: bo
     if n_drawn < data.table.n_rows:
         parts.append(
             f"The plot shows a random sample of {n_drawn:,} of {data.table.n_rows:,} rows, with at least "
-            f"{MIN_POINTS_PER_CLUSTER} rows of each cluster (all rows of smaller clusters)."
+            f"{MIN_POINTS_PER_CLUSTER} rows of each cluster (all rows of smaller clusters), and the rows that the "
+            "tables below name."
         )
     if n_embedded < len(data.features):
         parts.append(
@@ -191,7 +193,7 @@ def _clusters(data: ReportData, axis_of: dict[int, int]) -> list[dict[str, Any]]
             "traits": [axis_of[trait.feature] for trait in traits if trait.feature in axis_of],
         }
         for swatch, size, traits in zip(
-            data.swatches, data.table.sizes, distinguishing_features(data, MAX_TRAITS), strict=True
+            data.swatches, data.table.sizes, data.table.traits(data.scaling.factor, MAX_TRAITS), strict=True
         )
     ]
     if data.table.n_noise:

@@ -42,11 +42,6 @@ function showOutside() {
 const places = rows === null ? null : new Map(Array.from(rows, (row, i) => [row, i]));
 for (const link of document.querySelectorAll("a[data-row]")) {
   const row = Number(link.dataset.row), i = places === null ? row : places.get(row);
-  if (i === undefined) {
-    // the row is not in the sample
-    link.replaceWith(link.textContent);
-    continue;
-  }
   link.addEventListener("click", (event) => {
     event.preventDefault();
     hidden.clear();
