@@ -21,12 +21,12 @@ def power(k: Any, a: float) -> Any:
 
 
 def uniform(u: Any, h_min: float, h_max: float) -> Any:
-    """Draw from [h_min, h_max]."""
+    """Draw uniformly from [h_min, h_max]."""
     return h_min + u * (h_max - h_min)
 
 
 def shrinking(u: Any, nu: Any, h_min: float, h_0: float, h_max: float) -> Any:
-    """Draw from the range around h_0 that is left at nu."""
+    """Draw uniformly from the range [h_min, h_max], shrunk towards h_0 to the share nu."""
     share = np.minimum(nu, 1.0)
     low = h_0 - share * (h_0 - h_min)
     high = h_0 + share * (h_max - h_0)
@@ -34,7 +34,7 @@ def shrinking(u: Any, nu: Any, h_min: float, h_0: float, h_max: float) -> Any:
 
 
 def shrinking_upper(nu: float, h_0: float, h_max: float) -> float:
-    """Return the upper end of the range that is left at nu."""
+    """Return the upper end of the range that `shrinking` draws from."""
     return h_0 + min(nu, 1.0) * (h_max - h_0)
 
 
@@ -57,7 +57,8 @@ def anchored_upper(nu: float, max_delta: float, h_0: float, h_max: float) -> flo
 def walk_max_delta(to_min: float, to_max: float) -> float:
     """Return the largest delta for which h / sqrt(1 +- delta) is in the range; values up to 8 eps count as 0.
 
-    The arguments are the squares of h / h_min and h / h_max, which Python and compilers round differently.
+    The arguments are the squares of h / h_min and h / h_max. The caller computes them, because Python and compiled code
+    round squares differently.
     """
     delta = min(to_min - 1.0, 1.0 - to_max)
     return delta if delta > 1.7763568394002505e-15 else 0.0

@@ -113,7 +113,7 @@ class EarlyDraws:
             low *= 2
 
     def merged_with(self, series: Series) -> Series:
-        """Return the series with the kept draws added before its first entries, where they are denser than its own."""
+        """Return the series after the kept draws are added at its start, where they are denser than its entries."""
         if not len(series.k):
             return series
         numbers, values = self.kept()

@@ -118,7 +118,7 @@ class BaseWorkspace(ABC):
 
     @property
     def most_sweeps(self) -> int:
-        """Return 0: draws come from outside."""
+        """Return 0: the workspace makes no draws itself."""
         return 0
 
     def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:

@@ -2,7 +2,7 @@
 
 Cells farther from a climber than the bandwidth are skipped. A cell entirely within the bandwidth contributes by its
 moments, which is exact for flat and biweight weights, because these are polynomials. The points of
-all other cells are visited. Each thread has one climber and takes it to its end.
+all other cells are visited. Each thread moves one climber until it stops.
 """
 
 from __future__ import annotations

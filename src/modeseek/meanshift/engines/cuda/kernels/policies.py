@@ -12,7 +12,7 @@ UNIFORM = 1
 SHRINKING = 2
 ANCHORED = 3
 WALK = 4
-# The columns of a row.
+# The positions of fields in a row.
 H_MIN = PolicyCode._fields.index("h_min")
 H_0 = PolicyCode._fields.index("h_0")
 H_MAX = PolicyCode._fields.index("h_max")

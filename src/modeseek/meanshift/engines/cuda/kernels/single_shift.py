@@ -14,7 +14,7 @@ from modeseek.meanshift.engines.shared_loops import SHAPES
 
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3
-# Points that a thread adds between two tests of the loop condition.
+# Number of points that a thread adds between two tests of the loop condition.
 UNROLL = 4
 
 
@@ -144,7 +144,7 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
             else:
                 m0, m1, m2 = q0, q1, q2
         place[0], place[1], place[2] = m0, m1, m2
-        if uint32(me) == i % uint32(threads):  # the thread that reads this point in later sums, so that none waits
+        if uint32(me) == i % uint32(threads):  # written by the thread that later reads it: none has to wait
             x0[i] = m0
             if dim > 1:
                 x1[i] = m1
@@ -162,7 +162,7 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
 
 @cache
 def high_shifter(spec: KernelSpec) -> Callable[..., Any]:
-    """Return the same for any dimension: the weights of all points first, then one coordinate after the other.
+    """Return the device function that moves a point in any dimension: first all weights, then one coordinate at a time.
 
     ``(state, w, i, inv, g, new, partial)`` returns the squared length of the move after a barrier. `state` is the tuple
     (x, n, stride, d), and g and new are scratch for n and d numbers.
