@@ -149,13 +149,14 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
     """
     points = points.astype(np.float64)
     if points.shape[1] <= TREE_DIMENSIONS:
-        # the tree compares squares, whose rounding differs: search a little farther, the distances below decide
+        # the tree compares squares, which are rounded differently: it searches a little farther, and the distances
+        # computed below decide
         tree, reach = cKDTree(points), radius * (1 + 1e-12)
         if len(points) > COUNT_PAIRS_FROM:
             _check_pairs((int(tree.count_neighbors(tree, reach)) - len(points)) / 2, len(points), radius)
         pairs = tree.query_pairs(reach, output_type="ndarray")
     else:
-        # squares from products, with a margin for their rounding; the distances below decide
+        # squares from products are compared with a margin for their rounding; the distances computed below decide
         centered = points - central_point(points)
         longest = float(np.einsum("ij,ij->i", centered, centered).max())
         most = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest

@@ -1,7 +1,7 @@
 """Compilation with Numba: options, the disk cache, and a notice while code compiles.
 
 This module imports Numba, which takes about a second. Import it only from modules of compiled functions, and import
-those only where they are called.
+these modules only inside the functions that call them.
 """
 
 import gc
@@ -40,7 +40,7 @@ ANNOUNCEMENT_PAUSE = 10.0
 
 
 class CompiledFunction:
-    """A compiled function, to be called from Python, that passes on `KeyboardInterrupt`.
+    """A compiled function for callers in Python, which passes on exceptions such as `KeyboardInterrupt`.
 
     Numba runs some Python code to build the arrays that a function returns. If a signal handler raises an exception
     there, Numba raises a `SystemError` with this exception as its cause. This class raises the original exception.

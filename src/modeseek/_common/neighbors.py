@@ -20,7 +20,7 @@ FEW_POINTS = 24
 CACHED_BLOCK = 1 << 18
 # sums of squares of larger numbers may overflow
 MAX_COORDINATE = 1e150
-# number of queries between two progress reports, which are also chances for Ctrl-C
+# number of queries between two progress reports; Ctrl-C takes effect only there
 REPORTED_ROWS = 1 << 14
 # number of rows whose distances one task computes
 TASK_ROWS = 1 << 12

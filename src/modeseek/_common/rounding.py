@@ -40,7 +40,7 @@ class RoundingConfig:
     neighbor : int
         Steps are compared with the median distance from a row to its `neighbor`-th nearest distinct row.
     min_share : float
-        Steps below this share of the distance have no visible effect.
+        Steps below this share of the median distance have no visible effect.
     repeated : float
         With at least this mean number of rows for each distinct row, steps of any size have an effect.
     n_queries : int
@@ -180,7 +180,7 @@ def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
     for divisor in range(1, config.max_divisor + 1):
         step = float(gaps.min()) / divisor
         small = gaps < 20 * step
-        step = float(gaps[small].sum() / np.rint(gaps[small] / step).sum())  # more accurate than one difference
+        step = float(gaps[small].sum() / np.rint(gaps[small] / step).sum())  # a mean is more accurate than one gap
         multiples = np.rint(gaps / step)
         if np.abs(gaps / step - multiples).max() <= config.tolerance and multiples.min() > 0:
             return multiples.astype(np.int64)
@@ -211,7 +211,7 @@ def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig)
         chain.append((best, found[best][1]))
     widths = np.ones(len(places), dtype=np.int64)
     for (fine, on_fine), (multiple, on_multiple) in reversed([*pairwise(chain)]):
-        # rows on coarser multiples are no evidence of this one
+        # rows on coarser multiples are no evidence of rounding to this multiple
         if _often(np.where(widths == 1, weights, 0.0), on_multiple, on_fine, fine / multiple, config):
             widths[on_multiple & (widths == 1)] = multiple
     return widths

@@ -80,7 +80,7 @@ def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float,
 
 
 def check_tau(tau: float | None, h_min: float) -> float:
-    """Check that the distance at which clusters are read off is below h_min / 2; None gives h_min / 4."""
+    """Check that tau, the distance within which points share a cluster, is below h_min / 2; None gives h_min / 4."""
     if tau is None:
         return h_min / 4
     tau = check_number("tau", tau)

@@ -74,8 +74,8 @@ def certifies(
 def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
     """Return whether the partition of a state at tau is certified.
 
-    In a certified state no distance is between tau and h_upper. A few points are checked for this first, which rejects
-    most states quickly while points still move.
+    In a certified state, no distance is between tau and h_upper. The distances of a few points are checked first, which
+    quickly rejects most states while points still move.
     """
     x = points.astype(np.float64)
     witnesses = x[witnesses_of(len(x))]

@@ -211,7 +211,7 @@ def _largest_distance(x: Array) -> float:
     radii = np.linalg.norm(x - x.mean(axis=0), axis=1)
     outermost = int(np.argmax(radii))
     best = float(np.linalg.norm(x - x[outermost], axis=1).max())
-    # two points farther apart have radii that add up to more than `best`, so both are among the outer ones
+    # if two points are farther apart than `best`, their radii add up to more than `best`, so both are outer points
     outer = x[radii > best - radii[outermost] - 1e-12 * best]
     step = max(1, BLOCK // len(outer))
     return max(best, *(float(cdist(outer[a : a + step], outer).max()) for a in range(0, len(outer), step)))

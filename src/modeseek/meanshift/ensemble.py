@@ -1,4 +1,4 @@
-"""Several independent chains: on threads, on Dask workers, or together on a GPU. The results are the same."""
+"""Several independent chains: on threads, on Dask workers, or together on a GPU, with equal results."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -74,7 +74,7 @@ class SweepInfo(NamedTuple):
 
 
 class SweepsEnd(IntEnum):
-    """What an engine that applies several sweeps at once found after the last of them."""
+    """What an engine that applies several sweeps at once found after the last sweep."""
 
     CONTINUE = 0  # the stopping rule is not fulfilled
     CHECK = 1  # the stopping rule has to be checked
@@ -189,7 +189,7 @@ class ProfileLike(Protocol):
 
     @property
     def code(self) -> int | None:
-        """Number of the compiled branch; None for a user-defined profile."""
+        """Number by which compiled code selects the profile; None for a user-defined profile."""
 
     @property
     def k(self) -> Callable[[Array], Array]:
@@ -221,7 +221,7 @@ class BandwidthPolicy(Protocol):
         """The smallest bandwidth that can be drawn."""
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
-        """Return h_{k+1}, h_{k+2}, ... from uniforms on [0, 1), one each, given h_k = h."""
+        """Return the bandwidths h_{k+1}, h_{k+2}, ..., one for each uniform number on [0, 1), given h_k = h."""
 
     def upper(self, h: float, k: int) -> float:
         """Return an upper bound of all bandwidths after h_k = h; inf if unknown."""
@@ -256,14 +256,17 @@ class Workspace(Protocol):
 
 @runtime_checkable
 class ClimbingWorkspace(Protocol):
-    """A workspace that can move queries to their modes by itself."""
+    """A workspace that can move queries all the way to their modes in one call."""
 
     @property
     def climbs(self) -> bool:
-        """Whether the workspace can do so for its points."""
+        """Whether `climb` can be used for the points of this workspace."""
 
     def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
-        """Return the final position, the length of the last step and the number of steps (at most `most`) of each."""
+        """Return the final positions of the queries, the lengths of their last steps and their numbers of steps.
+
+        A query stops after a step of length tol * h or less, or after `most` steps.
+        """
 
 
 class Engine(Protocol):

@@ -71,7 +71,7 @@ def draw_words(code, done, first, second):  # type: ignore[no-untyped-def]
 
 @_exact
 def draw_points(code, words, indices):  # type: ignore[no-untyped-def]
-    """Write the index of the point that each uniform number selects, with probability proportional to its weight."""
+    """Write the index of the point that each uniform number selects, by weight unless `code.cumulative` is empty."""
     n, cumulative = len(indices), code.cumulative
     for k in range(n):
         if len(cumulative) == 0:

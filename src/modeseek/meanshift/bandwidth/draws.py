@@ -24,7 +24,7 @@ from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
 ORDERS = ("random", "reshuffled", "even")
-# for short sweeps, words are generated in advance, for as many updates as were done so far, within these limits
+# for short sweeps, random words are generated in advance: as many as were used so far, within these limits
 MIN_AHEAD = 256
 MAX_AHEAD = 4096
 # Philox 4x64: rounds, multipliers, steps of the two words of the key after each round, and dropped low bits of a word
@@ -54,7 +54,7 @@ NO_VALUES = np.empty(0)
 
 
 class DrawCode(NamedTuple):
-    """Arguments from which compiled code makes the draws of a chain after its first updates.
+    """Arguments for compiled code that makes the draws of a chain, starting after `first` updates.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Formulas of the bandwidth policies: bandwidths and their upper bounds from a uniform number u, nu_k and the range.
 
 Like the kernel formulas, these are plain expressions, so that the same source works for arrays and for a compiler.
-Those of `walk` are evaluated one number at a time, for which `math` is ten times faster than NumPy.
+The formulas of walks are evaluated one number at a time, for which `math` is ten times faster than NumPy.
 """
 
 import math
@@ -50,7 +50,7 @@ def anchored(u: Any, nu: Any, max_delta: float, h_min: float, h_0: float, h_max:
 
 
 def anchored_upper(nu: float, max_delta: float, h_0: float, h_max: float) -> float:
-    """Return the largest bandwidth that one step from h_0 can reach at nu."""
+    """Return the largest bandwidth that `anchored` can return."""
     return min(h_0 / math.sqrt(1.0 - min(nu, max_delta)), h_max)
 
 

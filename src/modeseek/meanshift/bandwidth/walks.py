@@ -170,7 +170,7 @@ class Walk(_Walk):
         )
 
 
-# g of `GeneralWalk`, by name
+# the functions g of `GeneralWalk`, by name
 STEPS: dict[str, Callable[[Array], Array]] = {
     "two-point": lambda u: np.where(u < 0.5, -1.0, 1.0),
     "upward": lambda u: -u,

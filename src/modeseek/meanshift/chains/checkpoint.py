@@ -29,7 +29,7 @@ from modeseek.meanshift.types import ChainState
 REMEDY = "Use an earlier copy of it, or remove it to start the run from the beginning."
 # rounding may move a point further out than the furthest data point by this share of its distance
 ROUNDING = 1e-3
-# bandwidths beyond this, or below its inverse, have squares that overflow
+# the squares of larger bandwidths, or of bandwidths below its inverse, overflow or vanish
 LARGEST_BANDWIDTH = 1e153
 LARGEST_COUNT = 1 << 58
 
@@ -131,7 +131,7 @@ class Checkpoint:
         return self._runs
 
     def save_if_due(self) -> None:
-        """Save if the interval is over and no other thread is saving."""
+        """Save if the interval has passed and no other thread is saving."""
         if time.monotonic() - self._saved >= self._every and self._lock.acquire(blocking=False):
             try:
                 self._save()

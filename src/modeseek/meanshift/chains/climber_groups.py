@@ -59,5 +59,5 @@ class ClimberGroups:
         return steps, joined[leader]
 
     def remember(self, points: Array, leader: IntArray) -> None:
-        """Store the groups of a state for the sweep that continues from it."""
+        """Store the groups of a state, for the next sweep."""
         self._points, self._leader = points, leader

@@ -75,7 +75,7 @@ class EnsembleProgress:
     watch : callable
         Called with a `Stage`.
     n_chains : int
-        Number of chains. They may call from any thread, one at a time.
+        Number of chains. They may call from any thread, but only one at a time.
     """
 
     _updates_by_thread: dict[int, int]

@@ -44,7 +44,7 @@ class ScoutPaths(NamedTuple):
     share : (c,) array
         Position of the cell on its line, from 0 to 1.
     visited : array of bool
-        Whether there is a cell with these leading bits of the hash.
+        Table, indexed by the leading bits of a hash: whether the hash of a visited cell has these bits.
     lines : (2, p, d) array
         Start and direction of each line.
     scout : (p,) integer array

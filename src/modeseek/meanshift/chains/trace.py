@@ -234,12 +234,12 @@ class Recorder:
         self._draws += len(bandwidths)
 
     def kept(self) -> RecorderState:
-        """Return the state of the recorder, for `resume`."""
+        """Return the state of the recorder, from which `resume` restores it."""
         tracks = {name: series.kept() for name, series in self._series.items()}
         return RecorderState(self._draws, tracks, self._early.kept())
 
     def resume(self, kept: RecorderState, state: ChainState, sweeps: int) -> None:
-        """Continue from what `kept` returned at this state and number of sweeps."""
+        """Restore the recorder that returned `kept` after `sweeps` sweeps, when the chain was in `state`."""
         self._draws, self._last = kept.draws, (state, sweeps)
         for name, series in self._series.items():
             series.resume(*kept.tracks[name])

@@ -148,7 +148,7 @@ class MergingWorkspace(BaseWorkspace):
     @property
     @abstractmethod
     def _rows(self) -> Array:
-        """A view of the state with one point per row, perhaps padded by zeros."""
+        """A view of the state with one point per row, possibly padded with zeros."""
 
     @abstractmethod
     def _arrange(self, points: Array) -> Array:

@@ -50,7 +50,7 @@ class Profile:
     smooth : bool
         Whether k extended by zero is C1 as well, which requires k'(1) = 0.
     code : int or None
-        Number of the compiled branch; None for a user-defined profile.
+        Number by which compiled code selects the profile; None for a user-defined profile.
 
     Examples
     --------

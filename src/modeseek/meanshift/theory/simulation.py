@@ -121,7 +121,7 @@ def submartingale(
 def _changes(state: Array, w: Array, h: float, indices: IntArray, bandwidths: Array, kernel: Profile) -> Array:
     """Return L_h' after an update of point i at bandwidth h', minus L_h before it, for each of several (i, h')."""
     squares, pairs = pdist(state, "sqeuclidean"), np.outer(w, w)[np.triu_indices(len(w), 1)]
-    # the effect of the bandwidth on the state, then the effect of the move on the pairs with the moved point
+    # first the effect of the new bandwidth on all pairs, then the effect of the move on pairs with the moved point
     step = max(1, TOGETHER // max(1, len(squares)))
     blocks = [bandwidths[start : start + step, None] for start in range(0, len(bandwidths), step)]
     changes = np.concatenate([kernel.k(squares / block**2) @ pairs for block in blocks])

@@ -1,4 +1,4 @@
-"""Compiled sums over blocks of points. The weights of a flat or biweight profile have closed forms inside the ball.
+"""Compiled sums over blocks of points, with closed forms of the sums for flat and biweight profiles.
 
 Let u be the offset of a point from the centre of a group, and v the centre minus the query. Inside the ball of radius h
 around the query, the biweight's weight of the point is, up to a factor, 1 - |u + v|^2 / h^2. So the sums of weights and

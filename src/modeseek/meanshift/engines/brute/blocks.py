@@ -29,7 +29,7 @@ SAMPLE_POINTS = 64
 
 
 class Group(NamedTuple):
-    """Consecutive points in the order of a division.
+    """Consecutive points in the order that `divide` returns.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:
     [(0, 2), (2, 4)]
     """
     order, groups = np.arange(len(points)), []
-    points = np.array(points, dtype=np.float64, order="C")  # sorted along with `order`, so that parts are contiguous
+    points = np.array(points, dtype=np.float64, order="C")  # sorted together with `order`, so that parts are contiguous
     parts = [(0, len(points), -1, min(_level(len(points), size), MAX_LEVEL + 1), False)]
     while parts:
         low, high, parent, above, is_sorted = parts.pop()
@@ -237,7 +237,7 @@ def _level(count: int, size: int) -> int:
 
 
 def _divide_once(points: Array, order: IntArray, size: int, h: float) -> int:
-    """Sort `points` and `order` in place so that those on one side of a cut come first, and return their number.
+    """Sort `points` and `order` in place, first the points on one side of a cut; return the number of these points.
 
     The cut is at the mean along the widest axis. If the points are close together, they are sorted by their distance
     from the mean instead, and the result is 0.

@@ -87,7 +87,7 @@ class BruteWorkspace(MergingWorkspace):
         return updates.lengths
 
     def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
-        """Apply sweeps until the stopping rule may be fulfilled; return the bandwidths, longest moves, and the end."""
+        """Apply sweeps until the stopping rule may be fulfilled; return what happened in them."""
         n = len(self._weights)
         updates = UpdateBlock(np.empty(n, dtype=np.intp), np.empty(n), np.empty(n))
         path = np.empty(n * (len(test.due) - 1))
@@ -218,7 +218,7 @@ def _updates_per_call(X: Array) -> int:
 
 
 class BruteEngine:
-    """All pairs, compiled by Numba."""
+    """Sums over all pairs, compiled by Numba."""
 
     name = "brute"
 

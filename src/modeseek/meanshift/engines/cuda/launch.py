@@ -61,7 +61,7 @@ def run_many(
         done += launch.ends()
         if launch.interrupted:
             break
-    for job in jobs[len(done) :]:  # not started before the interrupt
+    for job in jobs[len(done) :]:  # chains that had not started when Ctrl-C was pressed
         state = ChainState(job.points, job.plan.policy.h_0, 0, np.full(len(job.points), np.inf))
         done.append(ChainEnd(state, 0, "INTERRUPTED", np.empty(0)))
     return done

@@ -10,7 +10,7 @@ class TreeConfig:
     Attributes
     ----------
     max_cell_points : int
-        Cells with more points are divided; visiting 16 points takes much less time than visiting a node.
+        Cells with more points are divided; visiting a chunk of 16 points takes much less time than visiting a node.
     min_half_sides : tuple of float
         By dimension: cells whose half-side is below this share of the smallest bandwidth are not divided, because the
         sphere of radius h around a query rarely cuts them.
@@ -18,7 +18,7 @@ class TreeConfig:
         Moves per point after which the tree is rebuilt, before rounding errors of the moments add up. The first
         number is for queries that visit many points, the second for queries that use moments almost only.
     few_evaluations : int
-        Evaluations per update up to which the second number applies.
+        The second number applies if an update visits at most this number of nodes and points, on average.
     max_growth : float
         The tree is rebuilt if bandwidths have grown by this factor, because larger nodes then need moments.
     min_points : tuple of int

@@ -102,7 +102,7 @@ class Tree(NamedTuple):
     ----------
     points, weights : (n, d) and (n,) arrays
     slack : float
-        Bound on the rounding error of a distance. Cells within this distance of the sphere are opened.
+        Bound on the rounding error of a distance. Cells this close to the sphere of radius h are opened.
     max_h : float
         The largest bandwidth. Nodes with a larger half-side have no moments.
     boxes : (N, d + 2) array

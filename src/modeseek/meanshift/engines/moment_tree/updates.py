@@ -155,7 +155,7 @@ def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
     boxes, counts, moments = tree.boxes, tree.counts, tree.moments
     cell, w = tree.cell_of[i], tree.weights[i]
     if _same_cell(basis, tree, cell, new):
-        # most moves stay in their cell, and then in their slot
+        # most points stay in their cell when they move, and keep their slot
         slot = tree.slot_of[i]
         for c in range(d):
             tree.chunks[slot // CHUNK, c, slot % CHUNK] = new[c]

@@ -11,7 +11,7 @@ from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupStat
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig, pair_cost
 from modeseek.meanshift.engines.neighbor_lists.loops import SKIP_COST, find_loose, list_neighbors
 
-# Numbers in one block of products, and rows that are sampled to estimate the length of lists.
+# Number of entries in one block of products, and number of rows that are sampled to estimate the length of lists.
 PRODUCTS_PER_BLOCK = 1 << 21
 SAMPLE_ROWS = 64
 

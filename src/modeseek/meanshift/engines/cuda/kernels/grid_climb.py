@@ -24,7 +24,7 @@ BIWEIGHT = 1
 # Entry of the sums that holds the sum of weights; the first entries hold the sums of weighted differences.
 TOTAL = 3
 MAX_CELLS = 1 << 22
-# Cells per bandwidth along an axis.
+# Largest number of cells per bandwidth along an axis.
 MAX_FINENESS = 24
 # The density is estimated from the neighbours of some points among a sample.
 SAMPLE_QUERIES = 64

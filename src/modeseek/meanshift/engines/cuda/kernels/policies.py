@@ -61,7 +61,7 @@ def draw_walk(policy, u, nu, h):  # type: ignore[no-untyped-def]
 
 @device
 def upper(policy, h, k):  # type: ignore[no-untyped-def]
-    """Return the largest bandwidth that can be drawn after k draws."""
+    """Return an upper bound of all bandwidths after k draws."""
     h_min, h_0, h_max = policy[H_MIN], policy[H_0], policy[H_MAX]
     if policy[0] == SHRINKING:
         return _shrinking_upper(nu_of(policy, k + 1), h_0, h_max)
