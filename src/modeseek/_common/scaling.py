@@ -34,7 +34,7 @@ class Scaling(NamedTuple):
 
     @classmethod
     def fit(cls, X: Array, *, standardize: bool) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1, or the identity if `standardize` is false.
+        """Return the map that gives features mean 0 and standard deviation 1; the identity if `standardize` is false.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Moments(NamedTuple):
         return moments._replace(rest=np.array(rows[at:])) if at < len(rows) else moments
 
     def scaling(self) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1; constant features are only shifted."""
+        """Return the map that gives features mean 0 and standard deviation 1; constant features are only shifted."""
         whole = self._with_rest() if len(self.rest) else self
         # recognised by its range, because rounding gives a constant feature a tiny standard deviation
         constant = whole.low == whole.high

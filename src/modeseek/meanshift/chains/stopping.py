@@ -116,7 +116,10 @@ class Stopping:
         return left if self.max_sweeps is None else min(left, self.max_sweeps - sweeps)
 
     def end_test(self, state: ChainState, count: int, *, now: bool) -> EndTest:
-        """Return a condition that is necessary for the run to end within `count` sweeps, or, if `now`, before them."""
+        """Return a condition that is necessary for the run to end after each of the next `count` sweeps.
+
+        With `now`, the run may also end before the first of them.
+        """
         done, certificate = state.k // len(state.points), self.rule == "certificate"
         return EndTest(self.threshold, self.fraction, certificate, self.tau, now, _due(done, count, certificate))
 

@@ -296,7 +296,7 @@ def walk_paths(walk: Walk, words: Array, h: ArrayLike | None = None) -> Array:
     words : (p, m) array
         Uniform numbers on [0, 1), one row for each path.
     h : float or (p,) array, optional
-        Initial bandwidths. Default: that of the walk.
+        Initial bandwidths. Default: the initial bandwidth of the walk.
 
     Returns
     -------

@@ -141,7 +141,7 @@ class CudaWorkspace(BaseWorkspace):
         return out
 
     def _near(self, places: Any, bandwidths: Array) -> Any:
-        """Return for each tile of queries and of points whether they may be within a bandwidth of each other."""
+        """Return for each pair of a tile of queries and a tile of points whether they may be within a bandwidth."""
         if self._balls is None:
             self._balls = self._find_balls(self._x, batch_shift.SOURCES, self._n)
         centers, radii = self._find_balls(places, batch_shift.QUERIES, len(bandwidths))

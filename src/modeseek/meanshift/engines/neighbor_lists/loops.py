@@ -78,7 +78,7 @@ def _add_loose(g, positions, lists, limits):  # type: ignore[no-untyped-def]
 
 @njit(**FAST_MATH)
 def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
-    """Mark a moved group as loose if it is far from its origin; give a loose group that left its anchor another one."""
+    """Mark a moved group as loose if it is far from its origin; find another anchor if it is far from its anchor."""
     if not lists.is_loose[g]:
         if _square(positions[g], lists.origins[g]) > limits.max_drift:
             _add_loose(g, positions, lists, limits)

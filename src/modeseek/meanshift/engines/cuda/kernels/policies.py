@@ -74,7 +74,7 @@ def upper(policy, h, k):  # type: ignore[no-untyped-def]
 
 @device
 def frozen(policy, h, k):  # type: ignore[no-untyped-def]
-    """Return whether the next draw changes h by at most FROZEN * h."""
+    """Return whether every possible next draw changes h by at most FROZEN * h."""
     largest = 1.0 - 2.0**-53
     if policy[0] == WALK:
         nu = nu_of(policy, k + 1)
