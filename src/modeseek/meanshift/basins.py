@@ -66,7 +66,7 @@ class Basins:
     modes: IntArray
 
     def find(self, points: Points, rows: Array, near: IntArray, n_jobs: int | None, config: BasinConfig) -> IntArray:
-        """Return the index of the nearest training point in the mode of each row; `near` is that in any mode."""
+        """Return for each row the nearest training point of its mode; `near` has the nearest points of any mode."""
         unsure = self._unsure(points, rows, near, n_jobs, config)
         found = near.copy()
         if not len(unsure):

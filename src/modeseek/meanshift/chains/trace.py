@@ -239,7 +239,7 @@ class Recorder:
         return RecorderState(self._draws, tracks, self._early.kept())
 
     def resume(self, kept: RecorderState, state: ChainState, sweeps: int) -> None:
-        """Restore the recorder that returned `kept` after `sweeps` sweeps, when the chain was in `state`."""
+        """Restore a recorder from the result of `kept`; `state` and `sweeps` are those of the run at that time."""
         self._draws, self._last = kept.draws, (state, sweeps)
         for name, series in self._series.items():
             series.resume(*kept.tracks[name])

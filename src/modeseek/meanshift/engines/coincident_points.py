@@ -125,11 +125,11 @@ class MergingWorkspace(BaseWorkspace):
         self._merged: tuple[Array, Array] | None = None
 
     def take(self, members: IntArray) -> Array:
-        """Return some of the points."""
+        """Return the positions of the points with indices `members`."""
         return self._rows[members, : self._d]
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         self._rows[members, : self._d] = values
         self._merged = None
 
@@ -156,7 +156,7 @@ class MergingWorkspace(BaseWorkspace):
 
     @abstractmethod
     def _select(self, members: IntArray) -> Array:
-        """Return a copy of some of the points in the layout of the state."""
+        """Return a copy of the points with indices `members`, in the layout of the state."""
 
     @abstractmethod
     def _update(self, updates: UpdateBlock, found: PointGroups | None) -> int:

@@ -69,13 +69,13 @@ class CudaWorkspace(BaseWorkspace):
         self._balls: tuple[Any, Any] | None = None
 
     def take(self, members: IntArray) -> Array:
-        """Return some of the points."""
+        """Return the positions of the points with indices `members`."""
         rows = cuda.device_array((len(members), self._d), self._dtype)
         _launch_2d(columns.from_columns, *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         return rows.copy_to_host()
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         rows = cuda.to_device(np.ascontiguousarray(values, dtype=self._dtype))
         _launch_2d(columns.to_columns, *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         self._balls = None

@@ -39,7 +39,7 @@ class MomentTreeWorkspace(BaseWorkspace):
         self._tree: Tree | None = None
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         from modeseek.meanshift.engines.moment_tree.updates import place
 
         if self._tree is None or (np.abs(values - self._root[:-1]) > self._root[-1]).any():

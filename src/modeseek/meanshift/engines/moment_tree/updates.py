@@ -250,7 +250,7 @@ def fill_chunks(basis, tree, order):  # type: ignore[no-untyped-def]
 
 @compiled
 def place(basis, tree, members, values, powers):  # type: ignore[no-untyped-def]
-    """Set the positions of some of the points; the new positions must be inside the root."""
+    """Set the positions of the points with indices `members`; new positions must be inside the root."""
     for k in range(len(members)):
         i = members[k]
         old = position(basis, tree.points, i)

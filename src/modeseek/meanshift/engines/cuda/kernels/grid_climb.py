@@ -109,7 +109,7 @@ def _moments(u: Array, w: Array, cell: IntArray, count: int) -> Array:
 
 @cache
 def climb_kernel(code: int, dim: int) -> Any:
-    """Return the kernel ``(cells, h, tol, most, spherical, ends, last, steps)`` that takes climbers to their ends.
+    """Return the kernel ``(cells, h, tol, most, spherical, ends, last, steps)`` that moves climbers until they stop.
 
     `ends` (m, d) has the starting positions, which the kernel replaces by the ends. `last` and `steps` get the length
     of the last step and the number of steps. A climber stops after a step of at most tol * h, or after `most` steps.
