@@ -11,7 +11,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
-# number of active blocks in all threads, and the object that restores the earlier setting
+# one entry for each active block in any thread: the first restores the earlier setting, all others are None
 _active: list[Any] = []
 
 
@@ -22,7 +22,7 @@ def _libraries() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit matrix products to one thread; the products here are small, and idle BLAS threads would spin.
+    """Limit matrix products to one BLAS thread inside a block: for small products, more threads only take up cores.
 
     The number of threads is a setting of the whole process. Blocks may overlap in several threads: the first one
     changes the setting, and the last one restores it.

@@ -1,4 +1,4 @@
-"""Blocks of rows, so that a computation with temporary arrays needs little memory."""
+"""Blocks of rows: a computation block by block needs little memory for temporary arrays."""
 
 from __future__ import annotations
 

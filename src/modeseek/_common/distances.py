@@ -1,7 +1,7 @@
 """Distances between points in bounded memory: blocks, k-th nearest distances, and pairs within a radius.
 
 A k-d tree is used in low dimension. In high dimension squared distances come from matrix products,
-|x|^2 + |y|^2 - 2 x.y, which lose digits. Those that could be affected are computed again from differences.
+|x|^2 + |y|^2 - 2 x.y, which lose digits. Distances that could be affected are computed again from differences.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from modeseek._common.types import Array, IntArray
 TREE_DIMENSIONS = 12
 # number of distances in one block (32 MB)
 BLOCK = 1 << 22
-# for more points, the number of pairs is counted before the pairs are stored
+# with more points than this, the number of pairs is counted before the pairs are stored
 COUNT_PAIRS_FROM = 5000
 # squared distances from products are trusted above this multiple of their rounding error
 TRUSTED_ROUNDINGS = 10_000
@@ -32,7 +32,7 @@ POINTS_PER_NEIGHBOR = 50
 def distance_blocks(points: Array, queries: Array) -> Iterator[tuple[int, Array]]:
     """Yield (start, squared distances from queries[start:...] to all points) for blocks of bounded size.
 
-    Computed from products, so the rounding error is relative to the squared lengths of the rows.
+    Distances are computed from products. Their rounding error is proportional to the squared lengths of the rows.
     """
     squares = np.einsum("ij,ij->i", points, points)
     step = max(1, BLOCK // max(1, len(points)))
@@ -113,7 +113,10 @@ def kth_distances(points: Array, ks: Sequence[int], queries: Array) -> Array:
 
 
 def _ranked(points: Array, queries: Array, order: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield (start, columns) for blocks of queries: the points at the given ranks by distance, 0 being the nearest."""
+    """Yield (start, columns) for blocks of queries.
+
+    `columns` has the indices of the points at the ranks `order` by distance; rank 0 is the nearest point.
+    """
     ranks = np.unique(order)
     if points.shape[1] <= TREE_DIMENSIONS:
         step = max(1, BLOCK // max(1, len(points)))
@@ -146,13 +149,14 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
     """
     points = points.astype(np.float64)
     if points.shape[1] <= TREE_DIMENSIONS:
-        # the tree compares squares, whose rounding differs: search a little farther, the distances below decide
+        # the tree compares squares, which are rounded differently: it searches a little farther, and the distances
+        # computed below decide
         tree, reach = cKDTree(points), radius * (1 + 1e-12)
         if len(points) > COUNT_PAIRS_FROM:
             _check_pairs((int(tree.count_neighbors(tree, reach)) - len(points)) / 2, len(points), radius)
         pairs = tree.query_pairs(reach, output_type="ndarray")
     else:
-        # squares from products, with a margin for their rounding; the distances below decide
+        # squares from products are compared with a margin for their rounding; the distances computed below decide
         centered = points - central_point(points)
         longest = float(np.einsum("ij,ij->i", centered, centered).max())
         most = radius**2 + 16 * (points.shape[1] + 4) * np.finfo(np.float64).eps * longest
@@ -174,6 +178,6 @@ def pairs_within(points: Array, radius: float) -> tuple[IntArray, Array]:
 
 
 def _check_pairs(count: float, n: int, radius: float) -> None:
-    # 48 bytes for each pair: two indices, the same again while blocks are joined, and distances
+    # 48 bytes for each pair: two indices, a second copy of them while blocks are joined, and distances
     what = f"{count:,.0f} pairs of {n:,} points within {radius:.3g}"
     check_memory(48.0 * count, what, "Use a smaller radius, or fewer points.")

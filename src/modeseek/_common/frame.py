@@ -1,4 +1,4 @@
-"""Order and sign of columns that depend on the data alone, not on the order and sign in which columns were given."""
+"""A canonical order and sign of columns, which do not depend on the order and signs in which columns are given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from modeseek._common.blocks import row_blocks
 from modeseek._common.storable import require, storable
 from modeseek._common.types import Array, IntArray
 
-# a column is rounded to this many steps on each side of zero, so that all sums are sums of integers
+# columns are scaled to integers from -STEPS to STEPS, because sums of integers do not depend on the order of terms
 STEPS = 1 << 15
 # largest number of frames that are compared
 MAX_FRAMES = 64
@@ -29,21 +29,21 @@ def _check_frame(frame: Frame) -> None:
 
 @storable(_check_frame)
 class Frame(NamedTuple):
-    """An order of columns, and a sign for each.
+    """An order of columns, and a sign for each column.
 
     Attributes
     ----------
     columns : (d,) integer array
-        The column of the data at each position. Empty: the columns of the data.
+        The data column at each position. If it is empty, the columns and signs of the data are kept.
     signs : (d,) integer array
-        Its factor, 1 or -1.
+        The factor of the column at each position, 1 or -1.
     """
 
     columns: IntArray
     signs: IntArray
 
     def apply(self, rows: Array) -> Array:
-        """Return rows with the columns and signs of the frame.
+        """Convert rows of the data to the order and signs of the frame.
 
         Examples
         --------
@@ -58,7 +58,7 @@ class Frame(NamedTuple):
         return placed
 
     def undo(self, rows: Array) -> Array:
-        """Return rows of the frame with the columns and signs of the data."""
+        """Convert rows in the frame back to the order and signs of the data."""
         if not len(self.columns):
             return rows
         data = np.empty_like(rows)
@@ -70,10 +70,11 @@ DATA_FRAME = Frame(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def frame_of(rows: Array, weights: Array) -> Frame:
-    """Return the frame of distinct rows.
+    """Return the canonical frame of distinct rows.
 
     `frame_of(rows, weights).apply(rows)` depends neither on the order of rows nor on the order and the sign of columns,
-    unless the rows have more than `MAX_FRAMES` symmetries. Units decide only between columns that are proportional.
+    unless the rows have more than `MAX_FRAMES` symmetries. Units matter only for the order of columns that are
+    proportional to each other.
 
     Parameters
     ----------
@@ -106,9 +107,9 @@ def frame_of(rows: Array, weights: Array) -> Frame:
 
 
 def _frames(rows: Array, columns: IntArray, signs: IntArray, groups: list[IntArray]) -> Iterator[Frame]:
-    """Yield frames with all orders of tied columns and all signs that are not known."""
+    """Yield the frames with every order of tied columns and every choice of the undetermined signs."""
     equal = [all(np.array_equal(rows[:, group[0]], rows[:, other]) for other in group[1:]) for group in groups]
-    # `product` stores the orders of each group, and the first frames need no more of them than there are frames
+    # `product` stores all orders of a group, but the first MAX_FRAMES frames use at most MAX_FRAMES of them
     orders = [
         [group] if same else list(islice(permutations(group), MAX_FRAMES))
         for group, same in zip(groups, equal, strict=True)
@@ -128,9 +129,9 @@ def _steps(rows: Array, reach: Array) -> IntArray:
 
 
 def _sums(rows: Array, reach: Array) -> IntArray:
-    """Return two sums over rows for each column: one of absolute values, and one that has the sign of the column.
+    """Return two sums for each column: one of absolute values, and one that changes sign with the column.
 
-    Integers overflow without a warning, and their sums depend on no order.
+    Sums of integers do not depend on the order of rows, and overflow without a warning.
     """
     total = np.zeros((2, rows.shape[1]), dtype=np.int64)
     for block in row_blocks(rows):
@@ -142,7 +143,7 @@ def _sums(rows: Array, reach: Array) -> IntArray:
 
 
 def _coded_sums(rows: Array, reach: Array, weights: Array) -> IntArray:
-    """Return two such sums with a hash of each row and its weight in place of the sum of its absolute values."""
+    """Return two sums like those of `_sums`, to which each row contributes through a hash of its values and weight."""
     total = np.zeros((2, rows.shape[1]), dtype=np.int64)
     of_weight = hashes(_steps(weights, weights.max()))
     for block in row_blocks(rows):
@@ -160,7 +161,7 @@ def hashes(numbers: IntArray) -> IntArray:
 
 
 def _digest(frame: Frame, rows: Array, reach: Array, weights: Array) -> tuple[bytes, bytes]:
-    """Return hashes of the rows in a frame, in steps and then exactly; any total order of frames is sufficient."""
+    """Return hashes of the rounded and of the exact rows in a frame, as a key that puts frames in some fixed order."""
     steps, values = frame.apply(_steps(rows, reach)), frame.apply(rows) + 0.0
     order = np.lexsort((weights, *values.T, *steps.T))
     coarse = sha256(steps[order].tobytes() + weights[order].tobytes())

@@ -1,4 +1,4 @@
-"""Processes that run Python code beside the command; they end with it, however it ends, and print nothing."""
+"""Helper processes that run Python code in the background. They end with their parent process and print nothing."""
 
 import os
 import signal
@@ -10,17 +10,17 @@ from threading import Thread
 
 from modeseek._common.resources import available_memory
 
-# of this process and of each helper, while they compile
+# bytes of memory that this process and each helper need while they compile
 MEMORY = 1 << 29
-# the same modules as in this process, whichever folder it runs in
+# `sys.path` is copied from this process, so that helpers import the same modules whatever the working directory
 START = "import sys; sys.path[:] = {path!a}; from {module} import end_with_parent; end_with_parent(); {code}"
 
 
 @contextmanager
 def helper_processes(codes: Sequence[str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """Run Python statements in other processes, one each, while the block runs; those left at its end are killed.
+    """Run each Python statement of `codes` in a new process; kill those that still run at the end of the block.
 
-    Nothing is reported if a process cannot start, or fails; with little memory, fewer of them are started.
+    No error is raised if a process fails or cannot start. With little memory, fewer processes are started.
     """
     processes: list[subprocess.Popen[bytes]] = []
     try:
@@ -44,10 +44,10 @@ def helper_processes(codes: Sequence[str]) -> Iterator[list["subprocess.Popen[by
 
 
 def end_with_parent() -> None:
-    """End this process when its standard input closes, as it does when the parent ends.
+    """Make this process end when its standard input closes, which happens when the parent ends.
 
-    Ctrl-C, which a terminal sends to both processes, is left to the parent: it may still need functions for a partial
-    result.
+    This process ignores Ctrl-C, which a terminal sends to both processes: the parent may still need compiled functions
+    for a partial result.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_wait_for_end_of_input, daemon=True).start()

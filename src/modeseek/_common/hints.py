@@ -15,7 +15,7 @@ class AdviceWarning(UserWarning):
 
 
 class ScaleWarning(AdviceWarning):
-    """One column has so much larger a variance than the others that it alone determines the clusters."""
+    """The variance of one column is so much larger than all others that this column alone determines the clusters."""
 
 
 class CheckpointWarning(UserWarning):

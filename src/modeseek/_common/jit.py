@@ -1,7 +1,7 @@
 """Compilation with Numba: options, the disk cache, and a notice while code compiles.
 
 This module imports Numba, which takes about a second. Import it only from modules of compiled functions, and import
-those only where they are called.
+these modules only inside the functions that call them.
 """
 
 import gc
@@ -21,7 +21,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.options import DefaultOptions
 
-# Sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning.
+# Sums may be reordered, which allows vector instructions; NaN and infinity keep their meaning.
 FAST_MATH: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
@@ -32,7 +32,7 @@ FAST_MATH: dict[str, Any] = {
 # longer there than the computation.
 NO_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
-# The second entry point, for callers in C, is not used; without it, small functions compile in nine tenths of the time.
+# Leaves out the entry point for callers in C, which is not used. Small functions then compile in 90 % of the time.
 NO_C_ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True} if hasattr(DefaultOptions, "no_cfunc_wrapper") else {}
 
 # Compilations less than this many seconds apart are announced by one line.
@@ -40,10 +40,10 @@ ANNOUNCEMENT_PAUSE = 10.0
 
 
 class CompiledFunction:
-    """A compiled function, to be called from Python, that passes on `KeyboardInterrupt`.
+    """A compiled function for callers in Python, which passes on exceptions such as `KeyboardInterrupt`.
 
-    Numba runs some Python code to build the arrays that a function returns. If a signal handler raises there, Numba
-    reports a `SystemError`; the original exception is its cause, and this class raises that one.
+    Numba runs some Python code to build the arrays that a function returns. If a signal handler raises an exception
+    there, Numba raises a `SystemError` with this exception as its cause. This class raises the original exception.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class CompiledFunction:
             return self.function(*arguments)
         except SystemError as error:
             original: BaseException = error
-            while isinstance(original, SystemError) and original.__cause__ is not None:  # one for each array
+            while isinstance(original, SystemError) and original.__cause__ is not None:  # one level for each array
                 original = original.__cause__
             raise original from None
 
@@ -82,13 +82,14 @@ class CompiledFunction:
 class FaultTolerantCache(FunctionCache):
     """Numba's disk cache. If it cannot be read or written, code is compiled without it.
 
-    A process that is killed, or a full disk, can leave damaged files, and reading them raises any exception.
+    A killed process or a full disk can leave damaged files. Reading them can raise any exception.
     """
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the stored code; None, and empty the cache of this function, if it is damaged.
+        """Return the stored code. If it is damaged, empty the cache of this function and return None.
 
-        If two processes store code for different types at the same time, both may write the same file.
+        The argument types are compared, because two processes that store code for different types at the same time
+        may write to the same file.
         """
         try:
             found = super().load_overload(signature, target_context)
@@ -103,7 +104,8 @@ class FaultTolerantCache(FunctionCache):
     def save_overload(self, signature: Any, data: Any) -> None:
         """Store compiled code if possible; refuse a function that returns a named tuple.
 
-        If a signal handler raises while Numba builds a named tuple, Numba calls a null pointer, and the process ends.
+        If a signal handler raises an exception while Numba builds a named tuple, Numba calls a null pointer and the
+        process crashes.
         """
         if isinstance(data.signature.return_type, types.BaseNamedTuple):
             raise TypeError(f"{data.signature}: return a plain tuple, because Ctrl-C would end the process.")
@@ -114,14 +116,13 @@ class FaultTolerantCache(FunctionCache):
 def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
     """Compile a function at its first call, and store the result in Numba's disk cache.
 
-    Numba compares only the file of the function with the cached one. The name of the compiled function therefore
-    contains a checksum of all modules that it is built from. Without a writable cache folder, the function is compiled
-    in each process.
+    Numba notices changes only in the file of the function. The name of the compiled function therefore contains a
+    checksum of all modules that it is built from. Without a writable cache folder, each process compiles the function.
 
     Parameters
     ----------
     function : callable
-        A function of a module, or a closure over numbers. A compiled function in a closure cannot be cached.
+        A top-level function of a module, or a closure over numbers. A closure over compiled functions cannot be cached.
     *modules : module
         Other modules whose functions or constants the function uses.
     **options
@@ -142,9 +143,9 @@ def cached(function: Callable[..., Any], *modules: ModuleType, **options: Any) -
 
 
 def cached_loop(function: Callable[..., Any], *modules: ModuleType) -> CompiledFunction:
-    """Compile a function that allocates no array: it takes a third of the time of one that does.
+    """Compile, as `cached` does, a function that allocates no arrays. Compilation takes a third of the time.
 
-    The caller passes arrays for results and work. The parameters are those of `cached`.
+    The caller passes arrays for results and for temporary values. The parameters are those of `cached`.
     """
     return cached(function, *modules, **NO_REFERENCE_COUNTS)
 
@@ -164,7 +165,7 @@ def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
 
 
 def compile_listed(lines: Iterable[str]) -> None:
-    """Compile functions of a list, unless the disk cache has their code, and store them there."""
+    """Compile each listed function and store it in the disk cache, unless the cache has it already."""
     for line in lines:
         function, signature = listed_function(line)
         function.function.compile(signature)
@@ -182,8 +183,8 @@ class CompilationNotice(event.Listener):
     """Print a line on standard error when Numba starts to compile code of this package, and pause garbage collection.
 
     Numba reports compilations only, not functions loaded from the disk cache, and only one thread compiles at a time.
-    Nothing is printed unless standard error is a terminal or a notebook. Compilation creates many objects: to search
-    them for cycles would take a sixth of its time.
+    Nothing is printed unless standard error is a terminal or a notebook. Compilation creates many objects, and garbage
+    collection would take a sixth of its time.
     """
 
     def __init__(self) -> None:
@@ -210,7 +211,7 @@ class CompilationNotice(event.Listener):
                 gc.enable()
 
     def show(self, line: str) -> None:
-        """Print a line on standard error if that is a terminal or a notebook."""
+        """Print a line if standard error is a terminal or a notebook."""
         stream = sys.stderr
         with suppress(AttributeError, OSError, ValueError):  # the stream may be None or closed
             if stream.isatty() or type(stream).__module__.startswith("ipykernel"):

@@ -14,13 +14,13 @@ from modeseek._common.storable import storable
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 
-# for at most this many points, all distances are computed: faster than any tree
+# with at most this many points, computing all distances is faster than any tree
 FEW_POINTS = 24
 # number of distances in a block that stays in the processor's cache
 CACHED_BLOCK = 1 << 18
 # sums of squares of larger numbers may overflow
 MAX_COORDINATE = 1e150
-# number of queries between two progress reports, which are also chances for Ctrl-C
+# number of queries between two progress reports; Ctrl-C takes effect only there
 REPORTED_ROWS = 1 << 14
 # number of rows whose distances one task computes
 TASK_ROWS = 1 << 12
@@ -112,12 +112,12 @@ def nearest_of(points: Array, queries: Array, k: int, *, n_jobs: int | None = No
 
 
 def nearest_row(X: Any) -> IntArray:
-    """Return for each row of distances the column of the smallest one; of equal ones, the first.
+    """Return the column of the smallest distance in each row; among equal distances, the first.
 
     Parameters
     ----------
     X : (m, n) array or sparse array in CSR format
-        Entries that a sparse array does not hold are unknown.
+        Distances. Entries that a sparse array does not store are unknown.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def nearest_neighbors(
     watch: Watcher | None = None,
     report_rows: int = REPORTED_ROWS,
 ) -> Neighbors:
-    """Return the k nearest other points of each point; equally distant ones in the order of their indices.
+    """Return the k nearest other points of each point; equally distant points are in the order of their indices.
 
     Parameters
     ----------
@@ -223,7 +223,10 @@ def nearest_neighbors(
 
 
 def sorted_lists(points: Array, indices: IntArray, *, n_jobs: int | None = None) -> Neighbors:
-    """Return given neighbours of each point, other than the point itself, with their distances and sorted by them."""
+    """Compute the distances from each point to given neighbours, and sort the neighbours by distance.
+
+    The lists in `indices` do not contain the point itself.
+    """
     own = np.arange(len(points), dtype=indices.dtype)
     indices = np.column_stack([own, indices])
     distances = _distances_to(points.astype(np.float64), indices, n_jobs)
@@ -259,7 +262,7 @@ def _from_products(points: Array, queries: Array, k: int, n_jobs: int | None, pa
 
 
 def _distances_to(points: Array, indices: IntArray, n_jobs: int | None) -> Array:
-    """Return the distances from each point to its listed neighbours, from differences; blocks stay in the cache."""
+    """Return the distances from each point to its listed neighbours, from differences, in blocks that fit the cache."""
     distances = np.empty(indices.shape)
     step = max(1, CACHED_BLOCK // (indices.shape[1] * points.shape[1]))
 
@@ -277,9 +280,9 @@ def _distances_to(points: Array, indices: IntArray, n_jobs: int | None) -> Array
 
 
 def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Array) -> None:
-    """Search again, in place, for rows whose farthest neighbour is within the rounding error of products.
+    """Correct, in place, the lists of points whose farthest neighbour is within the rounding error of products.
 
-    In all other rows, neighbours that are this close were found, because they are nearer than the farthest one.
+    Any other list is complete: a neighbour within the rounding error is much nearer than the farthest one listed.
     """
     doubtful = np.flatnonzero(np.square(distances.max(axis=1)) < untrusted)
     step = max(1, BLOCK // len(points))
@@ -293,8 +296,8 @@ def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Arra
 def intrinsic_dimension(neighbors: Neighbors, *, most: int = 20) -> float:
     """Estimate the intrinsic dimension of points by maximum likelihood from their neighbour distances.
 
-    For points of locally constant density in delta dimensions, the mean of ln(r_k / r_j) over j < k is 1 / delta. The
-    mean is taken over all points before it is inverted.
+    Let r_j be the distance of a point to its j-th neighbour. If the density is locally constant in delta dimensions,
+    the mean of ln(r_k / r_j) over j < k is 1 / delta. The mean is taken over all points before it is inverted.
 
     Parameters
     ----------

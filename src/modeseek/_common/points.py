@@ -16,7 +16,7 @@ from modeseek._common.unique_rows import sorted_unique_rows, unique_rows
 # sums of a thousand squares of lengths in this range neither overflow nor vanish
 MIN_EXTENT = 1e-152
 MAX_EXTENT = 1e152
-# the same in single precision, for ten thousand columns and bandwidths down to a millionth of the extent
+# the same in single precision, for up to ten thousand columns and bandwidths of at least a millionth of the extent
 MIN_EXTENT_SINGLE = 1e-12
 MAX_EXTENT_SINGLE = 1e15
 
@@ -37,8 +37,9 @@ class Points(NamedTuple):
     ----------
     values : (n, d) array
         Distinct rows minus `offset` (Euclidean) or unit vectors (cosine and haversine), with the columns and signs of
-        `frame`, in the order of their distances from their mean; equal distances in lexicographic order. The precision
-        is that of the data, except that single becomes double where squares would overflow or vanish.
+        `frame`. Rows are sorted by their distance from the mean of all rows, and lexicographically among equal
+        distances. The precision is that of the data, but single precision becomes double precision where squares would
+        overflow or vanish.
     weights : (n,) array
         Weight of each distinct row: the sum over its copies.
     inverse : (n_rows,) integer array
@@ -48,7 +49,7 @@ class Points(NamedTuple):
     geometry : Geometry
         The space that contains the points.
     frame : Frame
-        Order and signs of the columns of `values`, so that those of the data have no effect.
+        Canonical order and signs of the columns of `values`; the order and signs of the data columns have no effect.
     """
 
     values: Array
@@ -66,13 +67,13 @@ class Points(NamedTuple):
         return given.get(self.geometry.metric, d)
 
     def to_canonical(self, rows: Array) -> Array:
-        """Convert rows in the units of the data to canonical coordinates."""
+        """Convert rows in the units of the data to the coordinates of `values`."""
         if self.geometry.spherical:
             return self.frame.apply(place_on_sphere(rows, self.geometry.metric))
         return self.frame.apply((rows.astype(np.float64) - self.offset).astype(self.values.dtype))
 
     def to_data(self, rows: Array) -> Array:
-        """Convert rows in canonical coordinates to the units of the data; the last axis has the columns."""
+        """Convert rows in the coordinates of `values` to the units of the data; columns are on the last axis."""
         if self.geometry.metric == "haversine":
             return to_degrees(self.frame.undo(rows.astype(np.float64))).astype(self.values.dtype)
         return (self.frame.undo(rows.astype(np.float64)) + self.offset).astype(self.values.dtype)
@@ -131,7 +132,7 @@ def _centered(rows: Array, offset: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _canonical_order(values: Array) -> IntArray:
-    """Return the order of distinct rows by distance from their mean, which no rotation changes."""
+    """Return the order of distinct rows by distance from their mean; a rotation does not change these distances."""
     order, _ = sorted_unique_rows(values)
     # divided by their extent, because squares of small numbers would vanish
     extent = max(float(values.max()), -float(values.min())) or 1.0

@@ -1,8 +1,8 @@
 """Limits on memory and time: how much memory is available, and checks before and during long computations.
 
 The available memory is the smallest of three numbers: the free memory of the machine, what is left in the control
-groups of the process (containers, batch systems), and its own limit on address space. psutil would give only the
-first of them. A number that cannot be determined is not a limit.
+groups of the process (containers, batch systems), and what is left of the limit on its address space. psutil gives
+only the first of these numbers. A number that cannot be determined is ignored.
 """
 
 import math
@@ -17,7 +17,7 @@ from modeseek._common.overrides import override, override_limit
 
 # control groups and rlimits express "no limit" by numbers above this one (an exabyte)
 NO_LIMIT = 1 << 60
-# smaller amounts (64 MB) are never refused: they are within the fluctuation caused by other processes
+# amounts up to this one (64 MB) are never refused: other processes change the available memory by as much
 NEVER_REFUSED = 64 << 20
 
 _deadline: ContextVar[float] = ContextVar("modeseek_deadline", default=math.inf)
@@ -35,7 +35,7 @@ class NotEnoughMemory(MemoryError):
 
 
 class TimeUp(Exception):
-    """The time limit was reached during a computation, whose partial result is dropped."""
+    """Raised when the time limit is reached during a computation. The partial result is dropped."""
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def check_memory(needed: float, what: str, instead: str) -> None:
     needed : float
         Estimated number of bytes.
     what : str
-        The computation; subject of the error message.
+        What needs the memory; the subject of the error message.
     instead : str
         What the user can do instead, as a sentence.
 
@@ -166,7 +166,7 @@ class MemoryFiles:
         self._root = root
 
     def available(self) -> float:
-        """Return the smallest of all limits."""
+        """Return the number of bytes that this process can still allocate: the smallest of all limits."""
         return min([self._free(), *self._left_in_groups(), self._left_in_address_space()])
 
     def _free(self) -> float:
@@ -183,7 +183,7 @@ class MemoryFiles:
             return math.inf
 
     def _left_in_groups(self) -> list[float]:
-        """Return what is left in each control group of this process, from its own group up to the root."""
+        """Return the bytes left in each control group of this process, from the innermost group up to the root."""
         left: list[float] = []
         for line in self._lines("proc/self/cgroup"):
             number, controllers, path = [*line.split(":", 2), "", ""][:3]
@@ -194,7 +194,7 @@ class MemoryFiles:
                 names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
             else:
                 continue
-            # a container often sees its group as the root, although its path says otherwise
+            # in a container, the group of the process is often mounted as the root, although `path` is longer
             parts = [part for part in path.split("/") if part not in ("", "..")]
             for depth in range(len(parts), -1, -1):
                 left += self._left_in_group("/".join([base, *parts[:depth]]), *names)

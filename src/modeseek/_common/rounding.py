@@ -1,7 +1,8 @@
 """Rounded columns: find the rounding step, and spread rows within it.
 
 Rounded values lie on a lattice. If its planes are farther apart than neighbouring rows, estimates of the density have a
-maximum on each plane. A rounded value therefore stands for an interval, and its copies are spread over the interval.
+maximum on each plane. A rounded value therefore stands for an interval, and the rows with this value, called its
+copies, are spread over the interval.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class RoundingConfig:
     coarser_share : float
         Smallest share of rows that are rounded to such a multiple.
     neighbor : int
-        Steps are compared with the median distance to this nearest distinct row.
+        Steps are compared with the median distance from a row to its `neighbor`-th nearest distinct row.
     min_share : float
-        A smaller share of this distance has no visible effect.
+        Steps below this share of the median distance have no visible effect.
     repeated : float
-        If there are this many rows for each distinct row, steps of any size have an effect.
+        With at least this mean number of rows for each distinct row, steps of any size have an effect.
     n_queries : int
         Number of rows from which the median is estimated.
     max_rows : int
@@ -78,7 +79,7 @@ class SpreadPoints:
     columns : tuple of int
         The columns of the data that are spread.
     variance : float
-        Variance of the spread along a coordinate, the mean over coordinates.
+        Mean squared displacement along one coordinate, over all copies and coordinates.
     """
 
     points: Points
@@ -88,11 +89,11 @@ class SpreadPoints:
 
     @property
     def first(self) -> IntArray:
-        """First copy of each distinct point."""
+        """Index of the first copy of each distinct point."""
         return np.flatnonzero(np.diff(self.origin, prepend=-1))
 
     def mean(self, values: Array) -> Array:
-        """Return the mean of one row of `values` for each copy over the copies of each distinct point."""
+        """Return the weighted mean of `values`, one row for each copy, over the copies of each distinct point."""
         weights = self.points.weights[:, None]
         return np.add.reduceat(values * weights, self.first) / np.add.reduceat(weights, self.first)
 
@@ -175,11 +176,11 @@ def _column_steps(column: Array, weights: Array, config: RoundingConfig) -> Arra
 
 
 def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
-    """Return differences of neighbouring levels as multiples of one step; None if there is no such step."""
+    """Return the gaps between neighbouring distinct values as multiples of one step; None if no step fits."""
     for divisor in range(1, config.max_divisor + 1):
         step = float(gaps.min()) / divisor
         small = gaps < 20 * step
-        step = float(gaps[small].sum() / np.rint(gaps[small] / step).sum())  # more accurate than one difference
+        step = float(gaps[small].sum() / np.rint(gaps[small] / step).sum())  # a mean is more accurate than one gap
         multiples = np.rint(gaps / step)
         if np.abs(gaps / step - multiples).max() <= config.tolerance and multiples.min() > 0:
             return multiples.astype(np.int64)
@@ -189,8 +190,8 @@ def _multiples(gaps: Array, config: RoundingConfig) -> IntArray | None:
 def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig) -> IntArray:
     """Return for each place on the lattice the coarsest multiple of the step that its rows are rounded to, or 1.
 
-    The search goes from fine to coarse: multiples of 20 steps are common if most rows are rounded to 10 steps, which is
-    no evidence of rounding to 20.
+    The search goes from fine to coarse multiples. If most rows are rounded to 10 steps, about half of them are also
+    multiples of 20 steps, which is no evidence of rounding to 20.
     """
     # one frequent value, such as 0, is no evidence of rounding
     weights = np.where(weights == weights.max(), 0.0, weights)
@@ -210,14 +211,14 @@ def _coarser_multiples(places: IntArray, weights: Array, config: RoundingConfig)
         chain.append((best, found[best][1]))
     widths = np.ones(len(places), dtype=np.int64)
     for (fine, on_fine), (multiple, on_multiple) in reversed([*pairwise(chain)]):
-        # rows on coarser multiples are no evidence of this one
+        # rows on coarser multiples are no evidence of rounding to this multiple
         if _often(np.where(widths == 1, weights, 0.0), on_multiple, on_fine, fine / multiple, config):
             widths[on_multiple & (widths == 1)] = multiple
     return widths
 
 
 def _often(weights: Array, places: Array, finer: Array, ratio: float, config: RoundingConfig) -> bool:
-    """Return whether more rows have these places than expected of those on finer ones, of which they are a `ratio`."""
+    """Return whether clearly more rows are at `places` than expected: a share `ratio` of the rows at `finer` places."""
     rows, finer_rows = float(weights[places].sum()), float(weights[finer].sum())
     return rows - ratio * finer_rows >= config.coarser_share * (1 - ratio) * finer_rows > 0
 
@@ -239,7 +240,7 @@ def _offsets(values: Array, seed: int) -> Array:
 
 
 def rounding_note(columns: tuple[int, ...], n_columns: int) -> str:
-    """Return in words that columns are spread; "" if none is.
+    """Return a note that columns are rounded and how they are treated; "" for no columns.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Scaling(NamedTuple):
 
     @classmethod
     def fit(cls, X: Array, *, standardize: bool) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1, or the identity if `standardize` is false.
+        """Return the map that gives features mean 0 and standard deviation 1; the identity if `standardize` is false.
 
         Examples
         --------
@@ -61,7 +61,7 @@ class Scaling(NamedTuple):
 
 @storable()
 class Moments(NamedTuple):
-    """Mean, standard deviation and range of rows that arrive in chunks; chunk sizes do not change a single bit.
+    """Mean, standard deviation and range of rows that arrive in chunks; exactly equal for all chunk sizes.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Moments(NamedTuple):
         return cls(0, np.zeros(d), np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf), np.empty((0, d)))
 
     def add(self, rows: Array) -> Moments:
-        """Return the moments with further rows.
+        """Return the moments after rows are added.
 
         Examples
         --------
@@ -107,9 +107,9 @@ class Moments(NamedTuple):
         return moments._replace(rest=np.array(rows[at:])) if at < len(rows) else moments
 
     def scaling(self) -> Scaling:
-        """Return the map to mean 0 and standard deviation 1; constant features are only shifted."""
+        """Return the map that gives features mean 0 and standard deviation 1; constant features are only shifted."""
         whole = self._with_rest() if len(self.rest) else self
-        # compared by range, because rounding leaves a constant feature a tiny standard deviation
+        # recognised by its range, because rounding gives a constant feature a tiny standard deviation
         constant = whole.low == whole.high
         return Scaling(np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std))
 

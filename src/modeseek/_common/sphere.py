@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.blocks import row_blocks
 from modeseek._common.types import Array
 
-# mean radius of the Earth, of the International Union of Geodesy and Geophysics
+# mean radius of the Earth in metres, as defined by the International Union of Geodesy and Geophysics
 EARTH_RADIUS = 6_371_008.8
 LATITUDES = ("lat", "latitude")
 LONGITUDES = ("lon", "lng", "long", "longitude")
@@ -47,7 +47,7 @@ def place_on_sphere(rows: Array, metric: str) -> Array:
     array([[ 0.,  0.,  1.],
            [-1.,  0.,  0.]])
     """
-    degrees = metric == "haversine" and rows.shape[1] != 3  # sketches have vectors
+    degrees = metric == "haversine" and rows.shape[1] != 3  # rows of a sketch are vectors already
     return unit_rows(_vectors(rows) if degrees else rows)
 
 
@@ -97,7 +97,7 @@ def chords_to_meters(chords: Array) -> Array:
 
 
 def check_two_columns(n: int) -> None:
-    """Raise an error if rows cannot be pairs of latitude and longitude."""
+    """Raise an error unless the number of columns `n` is 2, for latitude and longitude."""
     if n != 2:
         raise CoordinateError(f'metric="haversine" needs two columns, latitude and longitude in degrees; X has {n}.')
 
@@ -124,7 +124,7 @@ def _vectors(rows: Array) -> Array:
 
 
 def map_axes(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return the columns of longitude and latitude, if there is exactly one of each by their names.
+    """Return the indices of the longitude and latitude columns, found by name; None unless there is one of each.
 
     Examples
     --------

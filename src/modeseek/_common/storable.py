@@ -1,4 +1,4 @@
-"""Registry of the classes whose values files can hold: model files, checkpoints and resume states.
+"""Registry of the classes whose values can be stored in model files, checkpoints and resume states.
 
 The decorator `storable` adds a class; docs/how-to-models.md has an example. A file refers to a
 class by its name in this registry. Nothing else is looked up, and nothing in a file is executed.
@@ -54,7 +54,7 @@ def storable(
     parts: Mapping[str, Any] | None = None,
     make: Callable[..., Any] | None = None,
 ) -> Callable[[Kind], Kind]:
-    """Return a decorator that allows values of a class in files: a dataclass, a named tuple or an enumeration.
+    """Return a decorator for a dataclass, named tuple or enumeration whose values may be stored in files.
 
     The types of fields are checked against their annotations when a file is read. `check`, `parts` and `make` are
     described in `Storable`.
@@ -77,7 +77,7 @@ def storable(
 
 
 def stored_by_name(kind: type, registry: Mapping[str, Any]) -> None:
-    """Allow values of a class in files if they are in a registry: their name is stored."""
+    """Allow values of a class to be stored in files by their names in `registry`."""
     STORED_BY_NAME[kind.__name__] = registry
 
 
@@ -88,7 +88,7 @@ def require(condition: Any, what: str) -> None:
 
 
 def is_within(array: NDArray[Any], low: float, high: float) -> bool:
-    """Return whether all entries of an array are in [low, high); NaN is not."""
+    """Return whether all entries of an array are in [low, high); False if one is NaN."""
     return bool(((array >= low) & (array < high)).all())
 
 

@@ -1,4 +1,4 @@
-"""Numbers with nouns or significant digits, names of files and names of settings, for messages and labels."""
+"""Text for messages and labels: counts with nouns, values with significant digits, names of settings and files."""
 
 from collections.abc import Callable
 from math import floor, isfinite, log10

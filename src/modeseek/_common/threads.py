@@ -1,4 +1,4 @@
-"""Runs functions over threads. Compiled code and NumPy release the interpreter lock for most of the work."""
+"""Run a function on many items in threads. Compiled code and NumPy release the GIL for most of the work."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from modeseek._common.storable import require, storable
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# arrays of floats and of integers; the names are the types of numbers that files may hold
+# arrays of floats and of integers; the strings are the dtypes that are accepted when a file is read
 Array: TypeAlias = Annotated[NDArray[Any], "float64", "float32", "int64", "uint64"]
 IntArray: TypeAlias = Annotated[NDArray[Any], "int64", "int32"]
 
@@ -69,9 +69,9 @@ class Geometry(NamedTuple):
     Attributes
     ----------
     metric : {"euclidean", "cosine", "haversine", "precomputed"}
-        Under "cosine" and "haversine" points are unit vectors. They are normalised after each shift, and distances are
-        chords. The data of "haversine" are degrees of latitude and longitude. Under "precomputed" there are distances
-        instead of points, which have no coordinates.
+        Under "cosine" and "haversine", points are unit vectors. They are normalised after each shift, and distances are
+        lengths of chords. The data of "haversine" are latitudes and longitudes in degrees. Under "precomputed", only
+        distances are given, and points have no coordinates.
     """
 
     metric: str = "euclidean"

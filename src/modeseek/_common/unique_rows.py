@@ -9,14 +9,15 @@ from modeseek._common.types import Array, IntArray
 
 # 2^64 divided by the golden ratio: an odd multiplier without a pattern in its bits
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-# number of rows that decide whether values of the first column are repeated
+# size of the sample of rows that shows whether the first column has repeated values
 SAMPLED_ROWS = 256
 
 
 def sorted_unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
-    """Return the first index of each distinct row, in lexicographic order, and the rank of each row among them.
+    """Return the index of the first copy of each distinct row, and the rank of each row among the distinct rows.
 
-    As fast as sorting one column if the first column has no equal values, or if few rows are distinct.
+    Distinct rows are in lexicographic order. If the first column has no equal values, or if few rows are distinct, this
+    is as fast as sorting one column.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def sorted_unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
 
 
 def ranked_rows(rows: Array) -> tuple[IntArray, IntArray]:
-    """Return what `sorted_unique_rows` returns, for rows of any type, with a sort of each column among tied rows.
+    """Return the result of `sorted_unique_rows` for any dtype: sort by the first column, then ties by the next, ...
 
     Examples
     --------
@@ -58,9 +59,10 @@ def ranked_rows(rows: Array) -> tuple[IntArray, IntArray]:
 
 
 def unique_rows(rows: Array) -> tuple[IntArray, IntArray]:
-    """Return the first index of each distinct row, in arbitrary order, and the number of each row among them.
+    """Return the index of the first copy of each distinct row, and the position of each row among the distinct rows.
 
-    Faster than `sorted_unique_rows`: rows are hashed, and one sort of the hashes suffices.
+    Distinct rows are in arbitrary order. This is faster than `sorted_unique_rows`, because only a hash of each row is
+    sorted.
 
     Examples
     --------

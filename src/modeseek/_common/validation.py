@@ -12,7 +12,7 @@ from modeseek._common.points import needed_precision
 from modeseek._common.types import Array
 
 METRICS = ("euclidean", "cosine", "haversine")
-# products of weights and squared coordinates neither overflow nor vanish
+# for weights in this range, products of weights and squared coordinates neither overflow nor vanish
 MIN_WEIGHT = 1e-100
 MAX_WEIGHT = 1e100
 
@@ -80,7 +80,7 @@ def check_range(h_min: float, h_max: float, h_inf: float | None) -> tuple[float,
 
 
 def check_tau(tau: float | None, h_min: float) -> float:
-    """Check that the distance at which clusters are read off is below h_min / 2; None gives h_min / 4."""
+    """Check that tau, the distance within which points share a cluster, is below h_min / 2; None gives h_min / 4."""
     if tau is None:
         return h_min / 4
     tau = check_number("tau", tau)
@@ -93,7 +93,7 @@ def check_tau(tau: float | None, h_min: float) -> float:
 
 
 def seed_of(random_state: Any) -> int:
-    """Convert any `random_state` of scikit-learn to a 64-bit seed; an integer is its own seed."""
+    """Convert any `random_state` of scikit-learn to a 64-bit seed; an integer is returned unchanged."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         seed = int(random_state)
         if not 0 <= seed < 2**64:
@@ -124,9 +124,9 @@ def check_state(points: ArrayLike, *, name: str = "points") -> Array:
 
 
 def masked_as_nan(values: Any) -> Any:
-    """Return a masked array as an ordinary one, with NaN for masked values; other objects as they are.
+    """Return a masked array as an ordinary array with NaN for masked values; return other objects unchanged.
 
-    NumPy would convert it to the values below the mask.
+    Without this function, NumPy would use the values that the mask hides.
     """
     if not np.ma.isMaskedArray(values):
         return values
@@ -137,7 +137,7 @@ def masked_as_nan(values: Any) -> Any:
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, *, some: bool = True) -> Array:
-    """Check the weights of n rows; None gives weights of 1. With `some`, one of them must be positive."""
+    """Check the weights of n rows; None gives weights of 1. With `some`, at least one must be positive."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):

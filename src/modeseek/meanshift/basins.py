@@ -1,4 +1,4 @@
-"""Labels of new rows for mean shift: the cluster of the mode that a row climbs to, or of the nearest point."""
+"""Labels of new rows for mean shift. A row climbs to a mode and gets its label, or gets that of the nearest point."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from modeseek.meanshift.kernels.profiles import Profile
 
 @dataclass(frozen=True)
 class BasinConfig:
-    """Conditions under which new rows climb.
+    """Conditions under which a new row need not climb, because its mode is clear.
 
     Attributes
     ----------
     n_neighbors : int
-        A row does not climb if this number of nearest training points belong to one mode.
+        A row does not climb if its `n_neighbors` nearest training points all belong to one mode.
     same_point : float
         A row does not climb if it is closer to a training point than this share of the bandwidth.
     """
@@ -45,12 +45,12 @@ class Basins:
     Attributes
     ----------
     h, tol : float
-        Bandwidth, and the step length, relative to it, at which a climb ends.
+        The bandwidth, and the tolerance: a climb ends with a step of length tol * h or less.
     max_steps : int
         Largest number of steps of a climb; 0 if rows belong to the nearest mode.
     profile : Profile
     ends : (m, d) array
-        Where the climbs of the training points ended, without repetition; the modes if `max_steps` is 0.
+        Distinct final positions of the climbs of training points; the positions of the modes if `max_steps` is 0.
     end_modes : (m,) integer array
         Mode of each end.
     modes : (n,) integer array
@@ -66,7 +66,7 @@ class Basins:
     modes: IntArray
 
     def find(self, points: Points, rows: Array, near: IntArray, n_jobs: int | None, config: BasinConfig) -> IntArray:
-        """Return for each row the nearest training point of its mode; `near` is the nearest one of any mode."""
+        """Return for each row the nearest training point of its mode; `near` has the nearest points of any mode."""
         unsure = self._unsure(points, rows, near, n_jobs, config)
         found = near.copy()
         if not len(unsure):
@@ -80,7 +80,7 @@ class Basins:
         return found
 
     def _unsure(self, points: Points, rows: Array, near: IntArray, n_jobs: int | None, config: BasinConfig) -> IntArray:
-        """Return the rows whose mode may differ from that of the nearest point."""
+        """Return the indices of rows whose mode may differ from that of the nearest point."""
         if not self.max_steps:
             return np.arange(len(rows))
         with np.errstate(over="ignore"):
@@ -92,7 +92,7 @@ class Basins:
         return between[(around != self.modes[near[between], None]).any(axis=1)]
 
     def _climb(self, points: Points, rows: Array, n_jobs: int | None) -> Array:
-        """Return the final positions of rows. Each climbs alone, so that other rows have no effect."""
+        """Return the final position of each row; the other rows have no effect on it."""
         if not self.max_steps:
             return rows
         engine = choose("auto", self.profile, points.values, self.h)
@@ -118,15 +118,16 @@ def find_points(
     watch: Watcher | None = None,
     config: BasinConfig | None = None,
 ) -> IntArray:
-    """Return for each row, in canonical coordinates, the point whose label it gets.
+    """Return for each row the index of the training point whose label the row gets.
 
     Parameters
     ----------
     points : Points
         The training points.
     rows : (m, d) array
+        New rows in the coordinates of `points.values`.
     basins : Basins, optional
-        The modes, if a row gets the label of its mode. Default: that of the nearest point.
+        The modes, if a row gets the label of its mode. By default, it gets the label of the nearest point.
     n_jobs : int, optional
         Number of threads.
     watch : callable, optional

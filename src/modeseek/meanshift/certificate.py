@@ -1,10 +1,11 @@
 """The certificate: a condition under which no later update can change the partition.
 
 A point that moves becomes a weighted mean of points within the bandwidth. So it stays in the convex hull of its cluster
-as long as no other cluster is within reach. Hulls of diameter D of clusters with a gap are at least gap - 2 D apart.
-Hence a partition never changes if D < tau < h_min / 2 and gap - 2 D > h_upper, where all later bandwidths lie between
-h_min and h_upper. Under cosine the same holds with angles in place of chords for clusters well below a right angle.
-docs/theory.md has the proof.
+as long as no other cluster is within reach. Let D be the largest diameter of a cluster, and `gap` the smallest distance
+between points of different clusters. Then the hulls of two clusters are at least gap - 2 D apart. Hence a partition
+never changes if D < tau < h_min / 2 and gap - 2 D > h_upper, where all later bandwidths lie between h_min and h_upper.
+Under cosine, the same holds with angles in place of chords if D is well below a right angle. docs/theory.md has the
+proof.
 """
 
 from functools import lru_cache
@@ -22,7 +23,7 @@ MAX_ANGLE = np.pi / 4
 WITNESSES = 16
 # their distances to every 64th point are checked first
 STRIDE = 64
-# how far rounding can move a point outside its hull: units in the last place of the largest coordinate
+# how far rounding can move a point outside its hull, in units in the last place of the largest coordinate
 ROUNDING_ULPS = 16
 # number of distances computed at a time
 DISTANCES = 100_000
@@ -45,9 +46,9 @@ def certifies(
     diameter, gap : float
         Largest distance within a cluster, and smallest distance between clusters; inf if there is one cluster.
     tau : float
-        Distance at which the clusters are read off.
+        Points closer than this share a cluster.
     h_min, h_upper : float
-        Bounds of all later bandwidths, including the local scale; `h_upper` is inf if unknown.
+        Lower and upper bound of all later bandwidths, local scales included; `h_upper` is inf if unknown.
     geometry : Geometry, optional
         Default: Euclidean.
     rounding : float
@@ -73,8 +74,8 @@ def certifies(
 def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
     """Return whether the partition of a state at tau is certified.
 
-    In a certified state no distance is between tau and h_upper. A few points are checked for this first, which rejects
-    most states quickly while points still move.
+    In a certified state, no distance is between tau and h_upper. The distances of a few points are checked first, which
+    quickly rejects most states while points still move.
     """
     x = points.astype(np.float64)
     witnesses = x[witnesses_of(len(x))]
@@ -98,5 +99,5 @@ def witnesses_of(n: int) -> IntArray:
 
 
 def rounding_of(points: Array) -> float:
-    """Return a bound on how far rounding can move a point outside its hull, in units of the largest coordinate."""
+    """Return a bound on the distance by which rounding can move a point outside the hull of its cluster."""
     return ROUNDING_ULPS * float(np.finfo(points.dtype).eps) * float(np.abs(points).max())

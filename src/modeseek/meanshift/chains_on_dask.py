@@ -28,7 +28,7 @@ def dask_client() -> Any:
 
 @dataclass(frozen=True)
 class RemoteRun:
-    """A run of one chain in another process; an object without arguments, which Dask does not search for futures."""
+    """A run of one chain in another process. The chain is no argument of the call, because Dask searches arguments."""
 
     chain: Chain
     stopping: Stopping
@@ -42,11 +42,11 @@ class RemoteRun:
 def run_on_dask(
     client: Any, chains: Sequence[Chain], stopping: Stopping, record: Record | None, watch: Watcher | None
 ) -> list[ChainResult]:
-    """Run each chain on a worker; the first one records `record`."""
+    """Run each chain on a worker; only the first chain records the quantities of `record`."""
     from distributed import as_completed
 
     runs = [RemoteRun(chain, stopping, record if chain is chains[0] else Record.nothing()) for chain in chains]
-    # joblib's loop would leave large arguments with one worker, and lose them if it dies
+    # joblib's loop is not used: it keeps large arguments on one worker, and loses them if this worker dies
     futures = [client.submit(each, pure=False) for each in runs]
     try:
         for ended, _ in enumerate(as_completed(futures), 1):

@@ -1,4 +1,7 @@
-"""Mean shift from seeds to clusters: start positions of climbers, and the points of each mode that they reach."""
+"""Mean shift from seeds to clusters: the seeds, and the clusters of the modes that are reached from them.
+
+A climber is a query that starts at a seed and climbs to a mode of the density by mean-shift steps.
+"""
 
 from typing import NamedTuple
 
@@ -22,7 +25,7 @@ class Seeds(NamedTuple):
     ----------
     positions : (m, d) array
     nearest : (n,) integer array or None
-        Nearest seed of each point, -1 where it is not known; None if it is not known for any point.
+        Index of the nearest seed of each point, -1 where it is unknown; None if it is unknown for all points.
     """
 
     positions: Array
@@ -36,7 +39,7 @@ class ModePartition(NamedTuple):
     ----------
     partition : Partition
     ends : (m, d) array
-        Final positions of climbers, without repetition; the modes, if points belong to the nearest mode.
+        Distinct final positions of climbers; the positions of the modes if each point belongs to the nearest mode.
     end_modes : (m,) integer array
         Mode of each end.
     """
@@ -47,9 +50,9 @@ class ModePartition(NamedTuple):
 
 
 def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
-    """Return scikit-learn's bin seeds: corners of a grid of width h that at least `min_bin_freq` points round to."""
+    """Return scikit-learn's bin seeds: corners of a grid of width h to which at least `min_bin_freq` points round."""
     frame = points.frame
-    # the grid is that of the data; its corners are sorted in the frame of the points
+    # the grid is aligned with the data, before centring; its corners are sorted in the frame of the points
     rows = points.values.astype(np.float64) + frame.apply(points.offset[None])
     rounded = np.round(rows / h)
     first, inverse = sorted_unique_rows(rounded)
@@ -58,17 +61,17 @@ def bin_seeds(points: Points, h: float, min_bin_freq: int) -> Seeds:
     if points.geometry.spherical:
         corners = corners[np.linalg.norm(corners, axis=1) > 0]
     positions = np.ascontiguousarray(points.to_canonical(corners).astype(points.values.dtype))
-    # A point is at most half a diagonal from its corner, which is below h in up to three dimensions. So its corner is
-    # its nearest seed, unless the coordinates are too large to represent the corner exactly.
+    # The distance of a point from its corner is at most half a diagonal of the grid, which is below h in up to three
+    # dimensions. So its corner is its nearest seed, unless coordinates are too large to represent the corner exactly.
     exact = np.finfo(positions.dtype).eps * np.abs(rows).max() < 1e-3 * h
     known = not points.geometry.spherical and rows.shape[1] <= 3 and exact
     return Seeds(positions, np.where(frequent, np.cumsum(frequent) - 1, -1)[inverse] if known else None)
 
 
 def moved_to_points(positions: Array, points: Points, h: float, n_jobs: int | None) -> tuple[Array, Array]:
-    """Move each position that has no point within h to the nearest point, because a climber could not leave it.
+    """Move each position that has no point within h to the nearest point, because a climber there would not move.
 
-    Returns the positions, and a boolean array of those that were moved.
+    Returns the positions, and a boolean array that marks the positions that were moved.
     """
     isolated = kth_distance(points.values, 1, positions, n_jobs=n_jobs) > h
     moved = positions.copy()
@@ -94,16 +97,16 @@ def partition_by_modes(
     ----------
     points : Points
     seeds : Seeds or None
-        Where the climbers started; None: at the points.
+        Where the climbers started; None if they started at the points.
     ends : (m, d) array
         Where the climbers ended.
     h : float
         The bandwidth.
     profile : Profile
     counted : (m, d) array
-        Where the points around each climber are counted, for a flat profile.
+        For a flat profile, the height of a climber's mode is the weight of the points within h of this position.
     basins : bool
-        Whether a point belongs to the mode that it, or its nearest seed, climbed to. Otherwise to the nearest mode.
+        Whether a point belongs to the mode to which it, or its nearest seed, climbed, and not to the nearest mode.
     n_jobs : int or None
     """
     first, climbers = sorted_unique_rows(ends)
@@ -127,10 +130,10 @@ def _modes(
     if profile is not FLAT:
         part = partition_of(ends, weights, components(ends, h / 4), points.geometry)
         return part.labels, part.centers
-    # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher one belongs to it.
+    # The density of a flat kernel has plateaus: as in scikit-learn, an end within h of a higher end joins its mode.
     first, inverse = sorted_unique_rows(np.round(ends.astype(np.float64) / (1e-9 * h)))
     heights = weight_within_radius(counted[first], points.values, h, points.weights)
-    # in the columns and signs of the data, whose order decides between equal heights
+    # with the columns and signs of the data, because the lexicographic order decides between equal heights
     labels, kept = merge_modes(points.frame.undo(ends[first]), heights, h)
     return labels[inverse], ends[first][kept]
 

@@ -1,7 +1,7 @@
 """Connected components of the points closer than tau, their diameter and the gap between them.
 
-General graph libraries would need all close pairs, whose number is quadratic once the points of a cluster have come
-together. Here points of one grid cell are joined without computing their distances.
+General graph libraries need the list of all close pairs. Its length is quadratic once the points of a cluster have
+moved together. Here, points in one grid cell are joined without computing their distances.
 """
 
 from contextlib import suppress
@@ -19,9 +19,9 @@ from modeseek._common.resources import NotEnoughMemory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import sorted_unique_rows
 
-# between larger sets of points, the smallest distance is found with a tree
+# for two sets of points with more pairs than this, the smallest distance is found with a tree
 TREE_PAIRS = 1 << 20
-# rounding error of the projection of a point on a line, for each dimension, as a share of the largest coordinate
+# rounding error of the projection of a point on a line, as a multiple of the dimension times the largest coordinate
 PROJECTION_ERROR = 1e-14
 
 
@@ -32,15 +32,15 @@ class ComponentConfig:
     Attributes
     ----------
     few : int
-        All distances are computed for at most this many points.
+        With at most this many points, all distances are computed.
     grid_dimensions : int
-        A grid is used in at most this many dimensions. In more, a cluster falls into too many cells.
+        A grid is used in at most this many dimensions. In more dimensions, a cluster covers too many cells.
     close_pairs : int
         Without a grid, pairs of close points are stored if a sample predicts at most this many of them.
     sample : int
         Size of that sample.
     edge : int
-        Without a grid and without pairs, number of points whose neighbours are searched at a time.
+        If neither a grid nor pairs are used, number of points whose neighbours are searched at a time.
     """
 
     few: int = 128
@@ -66,7 +66,7 @@ def components(points: Array, tau: float, config: ComponentConfig | None = None)
         return _from_grid(x, tau)
     sample = x[np.linspace(0, len(x) - 1, min(len(x), config.sample)).astype(np.intp)]
     if float(np.mean(cdist(sample, x) < tau)) * len(x) ** 2 <= config.close_pairs:
-        with suppress(NotEnoughMemory):  # the sample may contain no point of a cluster
+        with suppress(NotEnoughMemory):  # the estimate is too low if the sample misses a cluster
             pairs, distances = pairs_within(x, tau)
             return _joined(pairs[distances < tau], len(x))
     return _grown(x, tau, config.edge)
@@ -79,7 +79,7 @@ def _joined(pairs: IntArray, n: int) -> IntArray:
 
 def _from_all_distances(x: Array, tau: float) -> IntArray:
     near = cdist(x, x) < tau
-    first = near.argmax(axis=1)  # the smallest index that is close; each round replaces it by a smaller one
+    first = near.argmax(axis=1)  # index of the first close point, lowered until it is equal within each component
     while True:
         other = np.where(near, first, len(x)).min(axis=1)
         other = other[other]
@@ -99,7 +99,7 @@ def _grown(x: Array, tau: float, edge_size: int) -> IntArray:
             edge, reach = x[left[joins]], float(distance[joins].max())
             labels[left[joins]] = number
             left, distance = left[~joins], distance[~joins]
-            # by the triangle inequality, only these can be closer than tau to the edge
+            # by the triangle inequality, only the points `maybe` can be closer than tau to the edge
             joins, maybe = np.zeros(len(left), dtype=bool), np.flatnonzero(distance < tau + reach)
             for start in range(0, len(edge), edge_size):
                 near = (cdist(x[left[maybe]], edge[start : start + edge_size]) < tau).any(axis=1)
@@ -150,7 +150,7 @@ def gap_of(points: Array, labels: IntArray) -> float:
     if len(members) == 1:
         return np.inf
     centers, radii = _bounding_balls(x, members)
-    # any two clusters give an upper bound; pairs of clusters whose balls are farther apart cannot matter
+    # any two clusters give an upper bound of the gap; pairs of clusters with balls farther apart cannot matter
     above = float(kth_distance(centers, 2).min()) + 2 * radii.max()
     pairs, distances = pairs_within(centers, (above + 2 * radii.max()) * (1 + 1e-9))
     bounds = distances - radii[pairs].sum(axis=1)
@@ -187,7 +187,7 @@ def _smallest_distance(a: Array, b: Array) -> float:
 
 
 def _facing(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return the points of two sets that may be closest to the other set: most are not if the sets are far apart.
+    """Return from each of two sets the points that may be closest to the other set; few if the sets are far apart.
 
     Two points are at least as far apart as their projections on the line through the means.
     """
@@ -198,7 +198,7 @@ def _facing(a: Array, b: Array) -> tuple[Array, Array]:
         return a, b
     along_a, along_b = ((x - center) @ (toward / length) for x in (a, b))
     last, first = int(along_a.argmax()), int(along_b.argmin())
-    # a little more than the distance of two points, because projections are rounded
+    # the distance of any two points is an upper bound; the margin allows for the rounding of projections
     largest = max(float(np.abs(x - center).max()) for x in (a, b))
     reach = float(np.linalg.norm(a[last] - b[first])) + PROJECTION_ERROR * len(center) * largest
     return a[along_a >= along_b[first] - reach], b[along_b <= along_a[last] + reach]
@@ -211,7 +211,7 @@ def _largest_distance(x: Array) -> float:
     radii = np.linalg.norm(x - x.mean(axis=0), axis=1)
     outermost = int(np.argmax(radii))
     best = float(np.linalg.norm(x - x[outermost], axis=1).max())
-    # two points farther apart have radii that add up to more than `best`, so both are among the outer ones
+    # if two points are farther apart than `best`, their radii add up to more than `best`, so both are outer points
     outer = x[radii > best - radii[outermost] - 1e-12 * best]
     step = max(1, BLOCK // len(outer))
     return max(best, *(float(cdist(outer[a : a + step], outer).max()) for a in range(0, len(outer), step)))

@@ -1,9 +1,9 @@
 """Consensus of several partitions of the same points, and the memberships of each point.
 
-The co-association of two points is the share of partitions that put them in the same cluster. The consensus is average
-linkage on it: the closest groups merge as long as their mean co-association is above one half, which is as long as a
-merge makes more pairs of points agree with the partitions than disagree. So no number of clusters is needed. Points
-that are together in every partition form a fragment, and all computations use fragments instead of points.
+The co-association of two points is the share of partitions that put them in the same cluster. The consensus comes from
+average linkage of co-associations: the two closest groups merge while their mean co-association is above one half. Each
+such merge agrees with the partitions about more pairs of points than it disagrees. So no number of clusters is needed.
+Points that are together in every partition form a fragment, and computations use fragments instead of points.
 """
 
 from collections.abc import Iterable, Sequence
@@ -152,16 +152,17 @@ def find_fragments(partitions: IntArray, weights: Array) -> Fragments:
 def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None = None) -> csr_array:
     """Return the share of votes for each point and cluster: a sparse array whose rows sum to 1.
 
-    Each cluster of a vote is identified with the cluster of `labels` with which it shares most weight. If most votes
-    for a point are for another cluster, the share of its own cluster is raised to the largest share, so that
-    memberships never contradict the labels.
+    Each cluster of a vote is identified with the cluster of `labels` with which it shares most weight. If another
+    cluster has more votes for a point than the point's cluster in `labels`, the share of the latter is raised to that
+    of the other cluster and a little more, so that memberships never contradict the labels.
 
     Parameters
     ----------
     labels : (n,) integer array
         The partition, numbered from 0.
     votes : iterable of (rows, found)
-        Other partitions of all points or of some: indices and clusters. A point without a vote has a share of 1.
+        Other partitions of all or some points: indices of points, and the cluster of each. A point without any vote has
+        a share of 1 for its cluster in `labels`.
     weights : (n,) array, optional
 
     Examples
@@ -193,7 +194,7 @@ def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None =
 def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | None = None) -> Array:
     """Return the mean over votes of the largest Jaccard index of each cluster with a cluster of the vote.
 
-    Votes that contain no point of a cluster are left out.
+    A vote that contains no point of a cluster is left out of the mean for this cluster.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | 
 
 
 def counterparts(found: IntArray, labels: IntArray, weights: Array | None = None) -> IntArray:
-    """Return for each point the label with which its cluster in `found` shares most weight; ties go to the lowest."""
+    """Return for each point the label with which its cluster in `found` shares most weight; the lowest one in ties."""
     k = int(labels.max()) + 1
     pairs, inverse = np.unique(found.astype(np.int64) * k + labels, return_inverse=True)
     shared = np.bincount(inverse, weights=weights)
@@ -243,11 +244,11 @@ def _co_association(labels: IntArray) -> Array:
 
 
 def _average_linkage(close: Array, weights: Array) -> IntArray:
-    """Return groups by weighted average linkage, merged down to `MERGE_ABOVE`; `close` is overwritten.
+    """Return the group of each fragment by weighted average linkage down to `MERGE_ABOVE`; `close` is overwritten.
 
-    The nearest-neighbour chain algorithm: follow closest groups until two are closest to each other, and merge these.
-    The result is that of merging the closest pair of all, because average linkage is reducible. SciPy's linkage does
-    not take weights.
+    This is the nearest-neighbour chain algorithm: it follows closest groups until two groups are closest to each other,
+    and merges these. The result is the same as if the closest of all pairs merged each time, because average linkage is
+    reducible. SciPy's linkage does not accept weights.
     """
     n = len(weights)
     into, mass, done = np.arange(n), weights.astype(np.float64), np.zeros(n, dtype=bool)
@@ -262,7 +263,7 @@ def _average_linkage(close: Array, weights: Array) -> IntArray:
             if close[tip, best] <= MERGE_ABOVE:
                 close[:, tip], done[tip] = -1.0, True  # other groups cannot become closer to it
                 path.pop()
-            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # with ties too, or the chain would cycle
+            elif len(path) > 1 and close[tip, path[-2]] >= close[tip, best]:  # also for ties, or the path would cycle
                 kept, gone = sorted((path.pop(), path.pop()))
                 _merge(close, mass, kept, gone)
                 into[gone] = kept

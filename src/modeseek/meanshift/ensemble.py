@@ -1,4 +1,4 @@
-"""Several independent chains: on threads, on Dask workers, or together on a GPU. The results are the same."""
+"""Several independent chains: on threads, on Dask workers, or together on a GPU, with equal results."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ from modeseek.meanshift.chains_on_dask import dask_client, report_ended, run_on_
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
-# the main thread wakes up at this interval, because a signal just before it starts to wait is not noticed
+# the waiting main thread wakes up after this many seconds, to notice a signal that arrived just before it waited
 WAKE_UP = 0.2
 
 
@@ -30,12 +30,13 @@ class ParallelConfig:
     Attributes
     ----------
     points_per_thread : int
-        Points times the root of their dimension for each further thread. Then the compiled part of a sweep, which runs
-        in parallel, takes about as long as the Python part, which does not.
+        For n points in d dimensions, n sqrt(d) / `points_per_thread` further threads are useful. With n sqrt(d) equal
+        to this number, the compiled part of a sweep, which runs in parallel, takes about as long as the Python part,
+        which does not.
     points_per_thread_at_once : int
-        The same for chains whose sweeps are applied many at a time.
+        The same for chains that apply many sweeps in one compiled call.
     min_threads : int
-        Number of threads that are never slower than one.
+        Number of threads that are useful for data of any size.
     """
 
     points_per_thread: int = 1000
@@ -49,7 +50,7 @@ DEFAULT_PARALLEL = ParallelConfig()
 def useful_threads(chains: Sequence[Chain], *, every_sweep: bool, config: ParallelConfig = DEFAULT_PARALLEL) -> int:
     """Return the number of threads that chains of this size can use.
 
-    `every_sweep` tells whether something happens after each sweep, such as a callback.
+    `every_sweep` tells whether Python code, such as a callback, runs after each sweep.
     """
     if not chains:
         return 1
@@ -65,8 +66,8 @@ def make_chains(make: Callable[..., Chain], n: int) -> list[Chain]:
     Parameters
     ----------
     make : callable
-        Function of `chain`, the second part of the key of the draws, that returns a `Chain`; usually
-        `functools.partial` of `stochastic` or `doubly_stochastic`.
+        Function that returns a `Chain`; usually `functools.partial` of `stochastic` or `doubly_stochastic`. Its keyword
+        argument `chain` is the second part of the key of the random draws.
     n : int
 
     Examples
@@ -95,10 +96,11 @@ def run_chains(
     """Run independent chains in parallel; the results are the same as those of separate runs.
 
     Ctrl-C ends all chains with `Outcome.INTERRUPTED`, each after its last complete sweep. Chains that have already
-    ended keep their outcome, and those that have not begun return their initial state. A second Ctrl-C is raised.
+    ended keep their outcome, and those that have not begun return their initial state. A second Ctrl-C raises
+    `KeyboardInterrupt`.
 
     If joblib's Dask backend is active (`joblib.parallel_config("dask")`) and there are neither callbacks nor a
-    checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C then keeps no result.
+    checkpoint, the chains run on Dask workers. A chain whose worker dies is run again. Ctrl-C discards all results.
 
     If the engine is "cuda" and there are neither callbacks nor a checkpoint, all chains run together on the GPU. The
     trace then has the bandwidths and the largest shifts of the first chain, and `seconds` is the time of all chains.
@@ -191,12 +193,12 @@ def _run_on_threads(count: int, run_one: Callable[[int], ChainResult], stop: Eve
             stop.set()
     for future in futures:
         future.result()
-    # an interruption may have come before a thread was started: the chains left return their initial state
+    # an interruption may have come before a thread was started: the remaining chains return their initial state
     return [results[number] if number in results else run_one(number) for number in range(count)]
 
 
 class _ThreadGroup:
-    """State shared by chains on several threads: the callbacks, called one at a time, and an event that ends all."""
+    """State shared by chains on several threads: callbacks, called one at a time, and an event that ends all chains."""
 
     def __init__(self, callbacks: tuple[Callback, ...], watch: Watcher | None, n_chains: int):
         self.stop = Event()
@@ -215,7 +217,7 @@ class _ThreadGroup:
             self.stop.set()
             return _unstarted(chain)
         except BaseException:
-            self.stop.set()  # results of the other chains would be lost
+            self.stop.set()  # the other chains end too, because their results would be lost
             raise
         if result.outcome is Outcome.INTERRUPTED:
             self.stop.set()

@@ -35,8 +35,8 @@ Weights: TypeAlias = ArrayLike | None
 def mean_shift_vector(x: Array, h: float, points: Array, weights: Array, profile: ProfileLike) -> Array:
     """Return m_h(x) = S_h(x) - x for one query, without validation; the reference engine uses this sum.
 
-    It is a sum of differences x_j - x, which is accurate if all differences are small, and zero for coincident points.
-    A query without any point within h does not move.
+    It is computed as a weighted mean of the differences x_j - x. This form is accurate if all differences are small,
+    and exactly zero for coincident points. A query without any point within h does not move.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def kernel_mass(
 def objective(points: ArrayLike, h: float, *, profile: ProfileSpec = "biweight", weights: Weights = None) -> float:
     """Return L_h(X) = sum over i <= j of K((x_i - x_j)/h).
 
-    With weights, it is the sum over i < j of w_i w_j K plus the sum over i of w_i (w_i + 1)/2 K(0), as for coincident
-    copies.
+    With weights, it is the sum over i < j of w_i w_j K plus the sum over i of w_i (w_i + 1)/2 K(0), as if point i were
+    w_i coincident points.
 
     Examples
     --------

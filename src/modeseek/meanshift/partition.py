@@ -1,4 +1,7 @@
-"""Clusters of a state: labels, centres, sizes, and whether later updates can change them."""
+"""Clusters of a state: labels, centres, sizes, and whether later updates can change them.
+
+A state is the array of the current positions of the points of a chain.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.certificate import certifies, rounding_of
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
-# columns that are summed at a time; blocks save memory
+# number of columns that are summed at a time, which saves memory
 COLUMN_BLOCK = 16
 # centres shorter than this are not normalised under cosine
 SHORTEST_CENTER = 1e-12
@@ -73,7 +76,7 @@ class Partition:
 def read_off(
     points: Array, weights: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry | None = None
 ) -> Partition:
-    """Return the clusters of a state: the connected components of the points closer than tau.
+    """Return the clusters of a state: the connected components of the graph that joins points closer than tau.
 
     Parameters
     ----------
@@ -82,8 +85,8 @@ def read_off(
     tau : float
         Points closer than this share a cluster.
     h_min, h_upper : float
-        Bounds of all later bandwidths, including the local scale; `h_upper` is inf if unknown. A partition is
-        certified only if tau is below h_min / 2.
+        Lower and upper bound of all later bandwidths, local scales included; `h_upper` is inf if unknown. A partition
+        is certified only if tau is below h_min / 2.
     geometry : Geometry, optional
         Default: Euclidean.
 
@@ -123,7 +126,7 @@ def partition_of(
 ) -> Partition:
     """Return the partition with given labels, renumbered from the heaviest cluster to the lightest."""
     labels, sizes, first = rank_by_weight(labels, weights)
-    # means of the differences to one member, which keep their digits far from the origin
+    # the mean of differences to one member of the cluster is accurate also far from the origin
     anchors = points[first].astype(np.float64)
     sums = np.empty_like(anchors)
     for start in range(0, points.shape[1], COLUMN_BLOCK):
@@ -149,7 +152,7 @@ class Ranked(NamedTuple):
     sizes : (m,) array
         Total weight of each cluster.
     first : (m,) integer array
-        First point of each cluster.
+        Index of the first point of each cluster.
     """
 
     labels: IntArray
@@ -181,15 +184,15 @@ def merge_modes(positions: Array, heights: Array, radius: float) -> tuple[IntArr
     positions : (m, d) array
         Final positions of the queries.
     heights : (m,) array
-        Density there; ties go to the lexicographically larger position.
+        Density at each position; ties go to the lexicographically larger position.
     radius : float
 
     Returns
     -------
     labels : (m,) integer array
-        Index of the mode that each position belongs to.
+        Mode that each position belongs to, as an index into `kept`.
     kept : (c,) integer array
-        Positions of these modes, highest first.
+        Indices of these modes in `positions`, highest mode first.
     """
     x = positions.astype(np.float64)
     tree = cKDTree(x)

@@ -18,9 +18,10 @@ class Draws(NamedTuple):
     Attributes
     ----------
     indices : (m,) or (m, b) integer array
-        The point of each update. In a 2-D block, the points of a row move at once; -1 pads a short row.
+        Index of the point that each update moves. In a 2-D block, the points of a row move at once; -1 pads a short
+        row.
     bandwidths : (m,) or (m, b) array
-        The bandwidth of each update, including the local scale.
+        The bandwidth of each update, multiplied by the local scale of the point if there is one.
     """
 
     indices: IntArray
@@ -34,7 +35,7 @@ class ChainState(NamedTuple):
     Attributes
     ----------
     points : (n, d) array
-        The points X^(k). Never written to.
+        The points X^(k). This array is never modified.
     h : float
         The bandwidth h_k of the policy, before any local scale.
     k : int
@@ -64,7 +65,7 @@ class SweepInfo(NamedTuple):
     largest_shift : float
         Length of the longest move.
     sweeps : int
-        Number of sweeps that ended: 1, or more where an engine does several at once, or 0 within a sweep.
+        Number of completed sweeps: usually 1; more if an engine applies several at once, 0 if a sweep is incomplete.
     """
 
     bandwidths: Array
@@ -73,7 +74,7 @@ class SweepInfo(NamedTuple):
 
 
 class SweepsEnd(IntEnum):
-    """What an engine that applies several sweeps at once found after the last of them."""
+    """What an engine that applies several sweeps at once found after the last sweep."""
 
     CONTINUE = 0  # the stopping rule is not fulfilled
     CHECK = 1  # the stopping rule has to be checked
@@ -90,7 +91,7 @@ class SweepsInfo(NamedTuple):
     largest_shifts : array
         Length of the longest move of each sweep.
     end : SweepsEnd
-        How the last of them ends. The stopping rule is not fulfilled after the others.
+        What was found after the last sweep. The stopping rule is not fulfilled after any earlier sweep.
     """
 
     bandwidths: Array
@@ -108,7 +109,7 @@ class EndTest(NamedTuple):
     now : bool
         Whether the run may end before the first sweep.
     due : boolean array
-        Whether the certificate is checked before the first and after each sweep.
+        Flags: whether the certificate is checked before the first sweep, and after each sweep.
     """
 
     threshold: float
@@ -188,7 +189,7 @@ class ProfileLike(Protocol):
 
     @property
     def code(self) -> int | None:
-        """Number of the compiled branch; None for a user-defined profile."""
+        """Number by which compiled code selects the profile; None for a user-defined profile."""
 
     @property
     def k(self) -> Callable[[Array], Array]:
@@ -220,7 +221,7 @@ class BandwidthPolicy(Protocol):
         """The smallest bandwidth that can be drawn."""
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
-        """Return h_{k+1}, h_{k+2}, ... from uniforms on [0, 1), one each, given h_k = h."""
+        """Return the bandwidths h_{k+1}, h_{k+2}, ..., one for each uniform number on [0, 1), given h_k = h."""
 
     def upper(self, h: float, k: int) -> float:
         """Return an upper bound of all bandwidths after h_k = h; inf if unknown."""
@@ -240,29 +241,32 @@ class Workspace(Protocol):
         """Apply the draws in order; return the length of each shift, with the shape of `draws.indices`."""
 
     def shift_all(self, queries: Array, h: Array | float) -> Array:
-        """Return S_h(x) for every query x against the current state, which does not change."""
+        """Return the shifted position S_h(x) of every query x, from the current state, which does not change."""
 
     @property
     def most_sweeps(self) -> int:
         """Largest number of sweeps for `shift_sweeps`; 0 if the engine does not draw by itself."""
 
     def shift_sweeps(self, code: Any, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
-        """Apply sweeps, drawn from a `DrawCode` after bandwidth h, until one may be the last; update `last_shift`.
+        """Apply sweeps, with the draws of a `DrawCode`, until the stopping rule may be fulfilled; update `last_shift`.
 
-        This is one call without the GIL.
+        h is the bandwidth of the policy before the first draw. The whole call runs without the GIL.
         """
 
 
 @runtime_checkable
 class ClimbingWorkspace(Protocol):
-    """A workspace that can move queries to their modes by itself."""
+    """A workspace that can move queries all the way to their modes in one call."""
 
     @property
     def climbs(self) -> bool:
-        """Whether this is possible for its points."""
+        """Whether `climb` can be used for the points of this workspace."""
 
     def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
-        """Return the final positions, the lengths of the last steps and the numbers of steps, at most `most`."""
+        """Return the final positions of the queries, the lengths of their last steps and their numbers of steps.
+
+        A query stops after a step of length tol * h or less, or after `most` steps.
+        """
 
 
 class Engine(Protocol):

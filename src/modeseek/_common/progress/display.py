@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BAR_WIDTH = 16
-# characters of the line beside the description: spinner, bar, time, time left
+# characters of the line that are not the description: spinner, bar, elapsed time, time left
 REST_WIDTH = 50
 
 
@@ -90,7 +90,7 @@ class ProgressLine:
         elif stage.total is None or not self._first < stage.done < stage.total:
             return ""
         else:
-            # the speed up to the last advance: time that passed since then belongs to the next one
+            # seconds per unit up to the last progress; the time since then already counts for the next unit
             rate = (self._advanced - self._stage_began) / (stage.done - self._first)
             seconds = rate * (stage.total - stage.done) - since
         return f"{'at most ' if stage.at_most else ''}{clock(max(0.0, seconds) + 0.5)} left"
@@ -111,7 +111,7 @@ def show_progress(title: str) -> Iterator[ProgressLine | None]:
     """Show a line of progress on standard error while the block runs, if it runs for longer than `DisplayConfig.delay`.
 
     Yields the line, to be called with `Stage` values, or None if standard error is neither a terminal nor a notebook.
-    A block inside another one uses the line of the outer block, with its own title.
+    A nested block shows its title and stages on the line of the outer block.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _display(line: ProgressLine) -> AbstractContextManager[Draw] | None:
     console = Console(stderr=True)
     if console.is_jupyter:
         return _notebook(line)
-    # FORCE_COLOR makes rich take any file for a terminal: a line that is redrawn needs a real one
+    # with FORCE_COLOR, rich treats any file as a terminal, but only a real terminal can redraw a line
     if console.is_terminal and not console.is_dumb_terminal and console.file.isatty():
         return _terminal(line, console)
     return None
@@ -198,7 +198,7 @@ def _terminal(line: ProgressLine, console: Console) -> Iterator[Draw]:
 
 @contextmanager
 def _notebook(line: ProgressLine) -> Iterator[Draw]:
-    # by hand: in notebooks rich needs ipywidgets, and warns without it
+    # not by rich: in notebooks it needs ipywidgets, and warns if they are missing
     from IPython.display import HTML, display  # type: ignore[import-not-found,unused-ignore]
 
     def content() -> HTML:

@@ -1,4 +1,4 @@
-"""Bandwidths: policies, the sequences nu, and the draws."""
+"""Bandwidths: policies, the sequences nu that bound their changes, and the random draws of chains."""
 
 from modeseek.meanshift.bandwidth.draws import ORDERS, DrawPlan, PolicyBoundsError, SweepDraws, uniforms
 from modeseek.meanshift.bandwidth.local_factor import LocalFactor, LocalFactorError

@@ -1,4 +1,4 @@
-"""The draws of `DrawPlan` in compiled code, bit for bit.
+"""Compiled code that makes the same draws as `DrawPlan`, bit for bit.
 
 No operation may be reordered or contracted here. Values nu_k come from NumPy, whose logarithm may differ in the last
 bit from that of compiled code. Importing this module imports Numba and compiles nothing.
@@ -19,12 +19,12 @@ FIRST_MULTIPLIER, SECOND_MULTIPLIER = map(np.uint64, MULTIPLIERS)
 FIRST_STEP, SECOND_STEP = map(np.uint64, KEY_STEPS)
 SHIFT, ZERO = np.uint64(UNUSED_BITS), np.uint64(0)
 UNIFORM, SHRINKING, ANCHORED, WALK = map(CODED_POLICIES.index, (Uniform, Shrinking, Anchored, Walk))
-# larger than `chains.algorithms.FROZEN_RTOL`, below which a bandwidth counts as fixed
+# relative margin, larger than `chains.algorithms.FROZEN_RTOL`, within which a bandwidth counts as fixed
 FROZEN_MARGIN = 1e-4
 
 
 def _exact(function: Any) -> Any:
-    """Compile a function; without `fastmath`, Numba would take that of its caller."""
+    """Compile a function with `fastmath` set to False; if it were not set, Numba would use that of the caller."""
     return njit(fastmath=False, error_model="numpy")(function)
 
 
@@ -61,14 +61,17 @@ def uniform_pair(key, counter):  # type: ignore[no-untyped-def]
 
 @_exact
 def draw_words(code, done, first, second):  # type: ignore[no-untyped-def]
-    """Write the two uniform numbers of each update of a sweep; `done` is the number of updates since `code.first`."""
+    """Write the two uniform numbers of each update of a sweep to `first` and `second`.
+
+    `done` is the number of updates since `code.first`.
+    """
     for k in range(len(first)):
         first[k], second[k] = uniform_pair(code.key, code.first + done + k + 1)
 
 
 @_exact
 def draw_points(code, words, indices):  # type: ignore[no-untyped-def]
-    """Write the point that each uniform number selects, by weight if there are cumulated weights."""
+    """Write the index of the point that each uniform number selects, by weight unless `code.cumulative` is empty."""
     n, cumulative = len(indices), code.cumulative
     for k in range(n):
         if len(cumulative) == 0:
@@ -86,7 +89,7 @@ def draw_points(code, words, indices):  # type: ignore[no-untyped-def]
 
 @_exact
 def draw_bandwidths(code, done, h, path, indices, bandwidths):  # type: ignore[no-untyped-def]
-    """Replace the uniform numbers in `path` by the bandwidths of the policy, and write those of the engine."""
+    """Replace uniform numbers in `path` by the policy's bandwidths; write these times all factors to `bandwidths`."""
     kind, h_min, h_0, h_max = code.policy.policy, code.policy.h_min, code.policy.h_0, code.policy.h_max
     max_delta = code.max_delta
     for k in range(len(path)):
@@ -111,13 +114,13 @@ def draw_bandwidths(code, done, h, path, indices, bandwidths):  # type: ignore[n
 
 @_exact
 def may_be_frozen(code, h, h_upper):  # type: ignore[no-untyped-def]
-    """Return False if the next draws certainly change the bandwidth; `h_upper` is the upper bound of later ones."""
+    """Return False if later draws certainly change the bandwidth; `h_upper` is an upper bound of later bandwidths."""
     return code.policy.policy == WALK or h_upper <= h * code.widest * code.reach * (1.0 + FROZEN_MARGIN)
 
 
 @_exact
 def upper_bound(code, done, h):  # type: ignore[no-untyped-def]
-    """Return an upper bound of all later bandwidths, with the largest local scale."""
+    """Return an upper bound of all later bandwidths, including the largest local scale."""
     kind, h_0, high = code.policy.policy, code.policy.h_0, code.policy.h_max
     if kind == SHRINKING:
         high = _shrinking_upper(code.nu[done], h_0, high)

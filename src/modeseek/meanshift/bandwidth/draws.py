@@ -1,10 +1,10 @@
 """The random draws of a chain: which point moves, and at which bandwidth.
 
-The draws come from Philox 4x64 with key (seed, chain), which maps a counter to four 64-bit words. Update k = 1, 2, ...
-uses the counter (k, 0, 0, 0): word 0 selects the point, word 1 the bandwidth. With batches of b > 1 points, step
-s = 1, 2, ... uses the counter (s, 0, 0, 0) for the bandwidth and the counters (., s, 0, 0) for the points. The upper 53
-bits of a word give a uniform number on [0, 1). So the draws depend only on (seed, chain, k). Block size, engine, number
-of workers and resumption cannot change them.
+The draws come from the generator Philox 4x64. With the key (seed, chain), it maps a counter to four 64-bit words.
+Update k = 1, 2, ... uses the counter (k, 0, 0, 0): word 0 selects the point, word 1 the bandwidth. With batches of
+b > 1 points, step s = 1, 2, ... uses the counter (s, 0, 0, 0) for the bandwidth and the counters (., s, 0, 0) for the
+points. The upper 53 bits of a word give a uniform number on [0, 1). So the draws depend only on (seed, chain, k). Block
+size, engine, number of workers and resumption cannot change them.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.types import BandwidthPolicy, Draws
 
 ORDERS = ("random", "reshuffled", "even")
-# for short sweeps, words are generated in advance, for as many updates as were done so far, within these limits
+# for short sweeps, random words are generated in advance: as many as were used so far, within these limits
 MIN_AHEAD = 256
 MAX_AHEAD = 4096
-# Philox 4x64: rounds, multipliers, steps of the two words of the key after each round, and bits that a double lacks
+# Philox 4x64: rounds, multipliers, steps of the two words of the key after each round, and dropped low bits of a word
 ROUNDS = 10
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 UNUSED_BITS = 11
-# rounding may take a draw out of its bounds by this share
+# relative amount by which rounding may take a draw out of its bounds
 BOUND_RTOL = 1e-12
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
-    """Return uniforms on [0, 1), shape (count, width), for the counters (first, page), (first + 1, page), ...
+    """Return uniform numbers on [0, 1), shape (count, width), for the counters (first, page), (first + 1, page), ...
 
     Examples
     --------
@@ -54,29 +54,29 @@ NO_VALUES = np.empty(0)
 
 
 class DrawCode(NamedTuple):
-    """The draws of a chain from some update on as numbers, for compiled code.
+    """Arguments for compiled code that makes the draws of a chain, starting after `first` updates.
 
     Attributes
     ----------
     key : (2,) array
-        Key of Philox; empty if the draws are given.
+        Key of Philox; empty if the draws are passed as arrays.
     policy : PolicyCode
     max_delta : float
         Largest delta of `Anchored`.
     square : float
-        The exponent 2 as a variable: compilers round the square of a number in another way than its power.
+        The exponent 2. It is a variable, because compiled code rounds x ** 2 differently if the exponent is constant.
     nu : array
-        nu_k from the first update to the one after the last; empty if the policy does not need them.
+        nu_k for each update and for the one after the last; empty if the policy does not need it.
     cumulative, scales : arrays
-        Cumulated weights and factors on the bandwidths; empty if all are 1.
+        Cumulative sums of the weights, and the local scale of each point; empty if all weights or scales are 1.
     reshuffled : bool
         Whether each sweep visits each point once.
     first : int
-        Number of updates before.
+        Number of updates before these draws.
     widest : float
-        Largest factor on the bandwidths.
+        Largest local scale.
     reach : float
-        Factor on all bandwidths, for the engine.
+        Factor by which the engine widens all bandwidths; see `Problem.reach`.
     """
 
     key: NDArray[np.uint64]
@@ -93,7 +93,7 @@ class DrawCode(NamedTuple):
 
     @classmethod
     def given(cls) -> DrawCode:
-        """Return the code for draws that are given."""
+        """Return the placeholder for draws that are passed as arrays."""
         policy = PolicyCode(0, 1.0, 1.0, 1.0, 0, 0.0)
         return cls(np.empty(0, dtype=np.uint64), policy, 0.0, 2.0, NO_VALUES, NO_VALUES, NO_VALUES, False, 0, 1.0, 1.0)
 
@@ -153,7 +153,7 @@ class DrawPlan:
 
     @cached_property
     def steps(self) -> int:
-        """Number of steps in a sweep, so that about n points move."""
+        """Number of steps in a sweep: about n points move in a sweep, and `batch` points in a step."""
         return -(-len(self.weights) // self.batch)
 
     @cached_property
@@ -162,9 +162,9 @@ class DrawPlan:
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
     def sweep(self, number: int, h: float, count: int = 1) -> SweepDraws:
-        """Return the draws of a sweep, counted from 0; h is the bandwidth of the policy before this sweep.
+        """Return the draws of sweep `number`, counted from 0; h is the bandwidth of the policy before this sweep.
 
-        With a `count`, return those of several sweeps in a row, for points that move one at a time.
+        With `count` > 1, return the draws of `count` sweeps in a row. Points must then move one at a time.
         """
         first = number * self.steps
         words = self._words(first, count)
@@ -181,9 +181,9 @@ class DrawPlan:
         return SweepDraws(Draws(indices, bandwidths), path)
 
     def encoded(self, first: int, count: int, reach: float) -> DrawCode:
-        """Return `count` draws after the first ones as numbers, for built-in policies and points that move one by one.
+        """Return the `DrawCode` of `count` draws after the `first` ones.
 
-        `reach` is the factor on all bandwidths.
+        The policy must be built-in, and points must move one at a time. `reach` is a factor on all bandwidths.
         """
         policy, scales = encode_policy(self.policy), self.local_scales
         assert policy is not None
@@ -208,7 +208,7 @@ class DrawPlan:
         return _check_upper(self.policy, h, k)
 
     def _words(self, first: int, count: int) -> Array:
-        """Return two words for each step of sweeps, from those generated ahead if possible."""
+        """Return two uniform numbers for each step of `count` sweeps, if possible from numbers generated in advance."""
         ahead, needed = self.__dict__.get("_ahead"), count * self.steps
         if ahead is None or not ahead[0] <= first <= ahead[0] + len(ahead[1]) - needed:
             sweeps = max(count, int(np.clip(first, MIN_AHEAD, MAX_AHEAD)) // self.steps)
@@ -240,14 +240,14 @@ class DrawPlan:
         for step in range(self.steps):
             check_time()
             keys = uniforms(self.seed, self.chain, 1, blocks, page=first + step + 1).ravel()[:n]
-            # the b smallest of n exponential variables with rates w: b distinct points, drawn by weight
+            # the b smallest of n exponential variables with rates w select b distinct points by weight
             clocks = -np.log1p(-keys) / rates
             indices[step] = np.argpartition(clocks, b - 1)[:b]
         return indices
 
 
 class PolicyBoundsError(ValueError):
-    """A bandwidth policy violates its own bounds, so that a certificate could be wrong.
+    """A bandwidth policy violates its declared bounds, which could make a certificate wrong.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ def _check_upper(policy: BandwidthPolicy, h: float, k: int) -> float:
 
 
 def _check_path(path: Array, m: int, policy: BandwidthPolicy, h: float, k: int) -> Array:
-    """Check the draws k + 1, ..., k + m after the bandwidth h against the policy's bounds."""
+    """Check that the draws k + 1, ..., k + m after the bandwidth h are within the policy's bounds."""
     path = np.asarray(path, dtype=np.float64)
     if path.shape != (m,) or not (path.min() > 0 and path.max() < np.inf):  # false for NaN
         raise ValueError(

@@ -1,7 +1,7 @@
 """Formulas of the bandwidth policies: bandwidths and their upper bounds from a uniform number u, nu_k and the range.
 
 Like the kernel formulas, these are plain expressions, so that the same source works for arrays and for a compiler.
-Those of `walk` are evaluated one number at a time, for which `math` is ten times faster than NumPy.
+The formulas of walks are evaluated one number at a time, for which `math` is ten times faster than NumPy.
 """
 
 import math
@@ -21,12 +21,12 @@ def power(k: Any, a: float) -> Any:
 
 
 def uniform(u: Any, h_min: float, h_max: float) -> Any:
-    """Draw from [h_min, h_max]."""
+    """Draw uniformly from [h_min, h_max]."""
     return h_min + u * (h_max - h_min)
 
 
 def shrinking(u: Any, nu: Any, h_min: float, h_0: float, h_max: float) -> Any:
-    """Draw from the range around h_0 that is left at nu."""
+    """Draw uniformly from the range [h_min, h_max], shrunk towards h_0 to the share nu."""
     share = np.minimum(nu, 1.0)
     low = h_0 - share * (h_0 - h_min)
     high = h_0 + share * (h_max - h_0)
@@ -34,7 +34,7 @@ def shrinking(u: Any, nu: Any, h_min: float, h_0: float, h_max: float) -> Any:
 
 
 def shrinking_upper(nu: float, h_0: float, h_max: float) -> float:
-    """Return the upper end of the range that is left at nu."""
+    """Return the upper end of the range that `shrinking` draws from."""
     return h_0 + min(nu, 1.0) * (h_max - h_0)
 
 
@@ -50,14 +50,15 @@ def anchored(u: Any, nu: Any, max_delta: float, h_min: float, h_0: float, h_max:
 
 
 def anchored_upper(nu: float, max_delta: float, h_0: float, h_max: float) -> float:
-    """Return the largest bandwidth that one step from h_0 can reach at nu."""
+    """Return the largest bandwidth that `anchored` can return."""
     return min(h_0 / math.sqrt(1.0 - min(nu, max_delta)), h_max)
 
 
 def walk_max_delta(to_min: float, to_max: float) -> float:
     """Return the largest delta for which h / sqrt(1 +- delta) is in the range; values up to 8 eps count as 0.
 
-    The arguments are the squares of h / h_min and h / h_max, which Python and compilers round differently.
+    The arguments are the squares of h / h_min and h / h_max. The caller computes them, because Python and compiled code
+    round squares differently.
     """
     delta = min(to_min - 1.0, 1.0 - to_max)
     return delta if delta > 1.7763568394002505e-15 else 0.0

@@ -92,10 +92,10 @@ class CustomNu:
     Parameters
     ----------
     function : callable
-        nu_k for a number k >= 1.
+        Returns nu_k for a number k >= 1.
     falls : bool
-        Whether the sequence never increases. If not, later nu_k have no upper bound below 1, so that a run is certified
-        only for the upper end of the whole range.
+        Whether the sequence never increases. Otherwise no upper bound of later nu_k is known, and the certificate
+        assumes that later bandwidths reach the upper end of the range.
     squares_diverge : bool, optional
         Whether the sum of nu_k^2 diverges, if known.
 

@@ -15,7 +15,7 @@ from modeseek.meanshift.bandwidth import formulas
 from modeseek.meanshift.bandwidth.nu import LogLog, Nu, Power
 from modeseek.meanshift.types import BandwidthPolicy
 
-# values nu_k of this many successive k, or fewer, are kept for other chains
+# arrays of at most this many values nu_k are cached, because several chains use the same values
 MAX_KEPT = 1 << 16
 
 
@@ -82,14 +82,14 @@ _kept_nu = lru_cache(maxsize=32)(_nu)
 
 
 class Absorption(NamedTuple):
-    """The end of a walk.
+    """Where a walk ends.
 
     Attributes
     ----------
     to_min, to_max : float or None
         Probabilities that h converges to h_min and to h_max; None if it may converge to another bandwidth.
     message : str
-        The same as a sentence.
+        These probabilities as a sentence, or why there are none.
 
     Examples
     --------
@@ -106,13 +106,13 @@ class Absorption(NamedTuple):
 
 @dataclass(frozen=True)
 class _Walk(RangePolicy):
-    """h_{k+1} = h_k / sqrt(alpha) with alpha = 1 - delta + 2 delta u, until h is at an end of the range."""
+    """A walk h_{k+1} = h_k / sqrt(alpha) with alpha = 1 - delta + 2 delta u, until h is at an end of the range."""
 
     def _max_delta(self, h: float) -> float:
         return formulas.walk_max_delta((h / self.h_min) ** 2, (h / self.h_max) ** 2)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
-        """Return the next steps of the walk."""
+        """Return the next bandwidths of the walk."""
         bandwidths = np.empty(len(uniforms))
         for j, (u, nu) in enumerate(zip(uniforms.tolist(), self.nu_after(k, len(uniforms)).tolist(), strict=True)):
             max_delta = self._max_delta(h)
@@ -134,7 +134,7 @@ class Walk(_Walk):
     """Algorithm 1b of the paper: h_{k+1} = h_k / sqrt(alpha) with alpha ~ U(1 - delta, 1 + delta).
 
     delta = min{nu_k, (h_k/h_min)^2 - 1, 1 - (h_k/h_max)^2}, but at least 0. So 1/h^2 is a bounded martingale. With a
-    slowly decreasing nu it is soon absorbed at an end of the range: see `absorption`.
+    slowly decreasing nu, h soon reaches an end of the range and stays there: see `absorption`.
     """
 
     law: ClassVar[Law] = Law.MARTINGALE
@@ -170,7 +170,7 @@ class Walk(_Walk):
         )
 
 
-# g of `GeneralWalk`, by name
+# the functions g of `GeneralWalk`, by name
 STEPS: dict[str, Callable[[Array], Array]] = {
     "two-point": lambda u: np.where(u < 0.5, -1.0, 1.0),
     "upward": lambda u: -u,
@@ -183,7 +183,7 @@ class GeneralWalk(_Walk):
     """A walk of Remark 1's wider family: h_{k+1} = h_k / sqrt(alpha) with alpha = 1 + delta g(u) and E[g(u)] <= 0.
 
     delta is that of `Walk`, for which g(u) = 2 u - 1. Here g is -1 or 1 with probability 1/2 each ("two-point"), or -u
-    ("upward"), so that h never decreases.
+    ("upward"), with which h never decreases.
 
     Examples
     --------
@@ -200,5 +200,5 @@ class GeneralWalk(_Walk):
         check_choice("step", self.step, STEPS)
 
     def draw(self, uniforms: Array, h: float, k: int) -> Array:
-        """Return the next steps of the walk."""
+        """Return the next bandwidths of the walk."""
         return super().draw((1.0 + STEPS[self.step](uniforms)) / 2.0, h, k)

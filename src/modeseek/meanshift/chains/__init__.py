@@ -1,4 +1,4 @@
-"""Chains: the four algorithms, one loop, its stopping rules and its trace."""
+"""Chains: the four algorithms, the loop that runs them, its stopping rules and its trace."""
 
 from modeseek.meanshift.chains.algorithms import Chain, blurring, doubly_stochastic, mean_shift, stochastic
 from modeseek.meanshift.chains.checkpoint import Checkpoint

@@ -27,9 +27,9 @@ from modeseek.meanshift.chains.trace import Record, RecorderState, Trace
 from modeseek.meanshift.types import ChainState
 
 REMEDY = "Use an earlier copy of it, or remove it to start the run from the beginning."
-# rounding may move a point this much further out than the data, relative to the furthest point
+# rounding may move a point further out than the furthest data point by this share of its distance
 ROUNDING = 1e-3
-# bandwidths beyond this, or below its inverse, have squares that overflow
+# the squares of larger bandwidths, or of bandwidths below its inverse, overflow or vanish
 LARGEST_BANDWIDTH = 1e153
 LARGEST_COUNT = 1 << 58
 
@@ -68,7 +68,7 @@ class RunCheckpoint:
         self._checkpoint, self._moving = checkpoint, chain.plan is not None
 
     def fresh(self, state: ChainState) -> ChainState:
-        """Return a copy of a state, so that an engine recomputes what it has cached for the points.
+        """Return a copy of a state; with a copy, an engine recomputes what it has cached for the points.
 
         The sums of the engine `moment_tree` are updated by every move and accumulate rounding errors, which a run that
         continues from a file would not have. Other engines, and chains in which all points move at once, cache
@@ -119,7 +119,7 @@ class Checkpoint:
         Raises
         ------
         DataError
-            If the file exists and is damaged, or is of other data, settings or another version.
+            If the file is damaged, or was made with other data or settings, or by another version.
         """
         self._identity = identity(chains, stopping, record)
         points: list[ResumePoint | None] = [None] * len(chains)
@@ -131,7 +131,7 @@ class Checkpoint:
         return self._runs
 
     def save_if_due(self) -> None:
-        """Save if the interval is over and no other thread is saving."""
+        """Save if the interval has passed and no other thread is saving."""
         if time.monotonic() - self._saved >= self._every and self._lock.acquire(blocking=False):
             try:
                 self._save()
@@ -248,7 +248,7 @@ def _unpack(run: StoredRun) -> ResumePoint:
 
 
 def _check_point(point: ResumePoint, chain: Chain, record: Record) -> None:
-    """Check what a checksum cannot detect: a malicious file is refused, or the run that resumes from it ends."""
+    """Check what a checksum cannot detect. Either a malicious file is refused, or a run resumed from it still ends."""
     state, recorded, start = point.state, point.recorded, chain.init()
     for array, like in ((state.points, start.points), (state.last_shift, start.last_shift)):
         require((array.shape, array.dtype) == (like.shape, like.dtype), "the shape of the points")

@@ -1,4 +1,4 @@
-"""Groups of climbers that have met and move together."""
+"""Groups of climbers that have met and move together. A climber is a query that mean-shift steps move to its mode."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from modeseek._common.unique_rows import unique_rows
 class ClimberGroups:
     """Merges climbers that are in the same cell of a grid.
 
-    Members of a group are at the same position. So groups can be recovered from any state. Groups stored in the last
-    sweep only save comparisons.
+    Members of a group are at the same position, so groups can be recovered from any state. The groups that `remember`
+    stores only save comparisons.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ class ClimberGroups:
     Attributes
     ----------
     order : (m,) integer array
-        Climbers in the lexicographic order of their starting points. The first of a group leads it, so that the
-        order in which climbers were given has no effect.
+        Climbers in the lexicographic order of their starting points. The first member in this order leads a group, so
+        that the order in which climbers were given has no effect.
     """
 
     def __init__(self, start: Array, side: float):
@@ -34,7 +34,7 @@ class ClimberGroups:
         self._leader = np.arange(len(start))
 
     def leaders(self, points: Array, climbing: Array) -> tuple[IntArray, IntArray]:
-        """Return which climbers step, and which of them each climber follows.
+        """Return the climbers that step, and the climber that each climber follows.
 
         Parameters
         ----------
@@ -48,7 +48,7 @@ class ClimberGroups:
         steps : (s,) integer array
             The climbers that step, one for each cell.
         leader : (m,) integer array
-            The climber that each one follows; one that arrived alone follows itself.
+            The climber that each climber follows; a climber that arrived alone follows itself.
         """
         everyone = np.arange(len(points))
         leader = self._leader if points is self._points else everyone
@@ -59,5 +59,5 @@ class ClimberGroups:
         return steps, joined[leader]
 
     def remember(self, points: Array, leader: IntArray) -> None:
-        """Store the groups of a state for the sweep that continues from it."""
+        """Store the groups of a state, for the next sweep."""
         self._points, self._leader = points, leader

@@ -1,4 +1,4 @@
-"""The data and settings that determine the result of runs, by which a checkpoint of other runs is refused."""
+"""The data and settings that determine the result of runs. A checkpoint with other data or settings is refused."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
 from modeseek.meanshift.types import BandwidthPolicy, ProfileLike
 
-# text of the message if entries that are checksums differ
+# part of the error message for each entry that is a checksum, if it differs
 CHECKSUMS = {
     "points": "it belongs to other data (the points differ)",
     "weights": "it belongs to other data (the weights differ)",
@@ -31,7 +31,7 @@ CHECKSUMS = {
 def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dict[str, Any]:
     """Return everything that determines the result of runs, as plain values by name.
 
-    Limits on updates, sweeps and time, and the number of threads, are not included: runs may continue with others.
+    Limits on updates, sweeps and time, and the number of threads, are not included: a resumed run may change them.
     """
     checksums = _Checksums()
     first, *others = (_of_chain(chain, checksums) for chain in chains)
@@ -43,7 +43,7 @@ def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dic
         **{name: getattr(stopping, name) for name in ("tau", "threshold", "fraction", "rule")},
         **{f"record of {name}": value for name, value in asdict(record).items()},
     }
-    # as it is read from a file: without tuples
+    # in the form in which a file returns it, without tuples
     return dict(json.loads(json.dumps(found)))
 
 
@@ -113,7 +113,7 @@ def _of_plan(plan: DrawPlan, checksums: _Checksums) -> dict[str, Any]:
 
 
 def _numbers_of(policy: BandwidthPolicy) -> dict[str, float]:
-    """Return the numbers of a policy by name, if it is a dataclass."""
+    """Return the numeric fields of a policy by name; empty if it is no dataclass."""
     names: list[str] = [field.name for field in fields(policy)] if is_dataclass(policy) else []
     values = {f"{name} of the policy": getattr(policy, name) for name in names}
     return {name: float(value) for name, value in values.items() if isinstance(value, float | int)}

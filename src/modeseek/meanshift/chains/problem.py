@@ -12,8 +12,8 @@ from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT, FLAT, Profile, get_profile
 from modeseek.meanshift.types import Engine, Workspace
 
-# Flat weights jump at distance h, which a lattice has many times. Points this much farther away, as a share of h, are
-# included, so that the rounding errors of an engine do not decide.
+# Flat weights jump at distance h, and on a lattice many pairs of points have exactly this distance. Points that are
+# farther away by up to this share of h are included, so that the rounding errors of an engine have no effect.
 FLAT_MARGINS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 # a bandwidth, or an array of them
 H = TypeVar("H", float, Array)

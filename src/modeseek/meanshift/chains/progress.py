@@ -23,6 +23,8 @@ SECONDS_PER_COORDINATE = 5e-6
 class ChainProgress:
     """Callback of one run: reports updates, clumps, the bandwidth and sweeps, or the points that have converged.
 
+    Clumps are groups of points closer than tau.
+
     Parameters
     ----------
     watch : callable
@@ -73,7 +75,7 @@ class EnsembleProgress:
     watch : callable
         Called with a `Stage`.
     n_chains : int
-        Number of chains. Their sweeps are reported one at a time, from any thread.
+        Number of chains. They may call from any thread, but only one at a time.
     """
 
     _updates_by_thread: dict[int, int]

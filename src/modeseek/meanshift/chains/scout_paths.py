@@ -1,4 +1,7 @@
-"""Paths of scouts, which climb before the others: a climber that enters a path stops there and takes its mode."""
+"""Paths of scouts, the climbers that climb first: a later climber that enters a path stops there and takes its mode.
+
+A climber is a query that mean-shift steps move to a mode of the density.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,16 +13,16 @@ from modeseek._common.unique_rows import hash_rows, unique_rows
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo
 
-# a longer line between two steps, in cells, does not belong to the path
+# of a step that is longer than this number of cells, only the first cell belongs to the path
 LONGEST_LINE = 64
-# table entries for each cell: the table excludes most cells that are on no path
+# number of table entries for each cell: the table excludes most positions that are on no path
 BITS_PER_CELL = 8
-# cells hashed at a time are bounded by this count of numbers, to bound memory
+# number of coordinates that are hashed at a time, to bound memory
 BLOCK = 1 << 22
 
 
 def choose_scouts(order: IntArray, per_root: float) -> IntArray:
-    """Choose per_root * sqrt(n) of n climbers, evenly spaced in the given order, so that all regions have some."""
+    """Choose per_root * sqrt(n) of n climbers as scouts, evenly spaced in `order`, so that all regions have some."""
     n = len(order)
     some = min(n, int(np.ceil(per_root * np.sqrt(n))))
     return order[np.unique(np.round(np.linspace(0, n - 1, some)).astype(np.intp))]
@@ -41,7 +44,7 @@ class ScoutPaths(NamedTuple):
     share : (c,) array
         Position of the cell on its line, from 0 to 1.
     visited : array of bool
-        Whether there is a cell with these leading bits of the hash.
+        Table, indexed by the leading bits of a hash: whether the hash of a visited cell has these bits.
     lines : (2, p, d) array
         Start and direction of each line.
     scout : (p,) integer array
@@ -87,7 +90,7 @@ def record_paths(
 ) -> ScoutPaths:
     """Move scouts to their modes and return the cells on their paths.
 
-    A cell on the paths to two different modes is left out, and so is the path of a scout that does not arrive.
+    Cells on paths to two different modes are left out, and so are the paths of scouts that do not arrive.
 
     Parameters
     ----------

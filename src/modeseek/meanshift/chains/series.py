@@ -11,7 +11,7 @@ from modeseek._common.types import Array, IntArray
 
 # number of draws kept from each doubling of k, because plots of h have a logarithmic axis
 DRAWS_PER_OCTAVE = 8
-# number of the sweep or draw, updates done, value
+# number of the sweep or draw, number of updates so far, and value
 Entry: TypeAlias = tuple[int, int, Array | float]
 
 
@@ -46,7 +46,7 @@ class ThinnedSeries:
         return self.every, list(self._entries)
 
     def resume(self, every: int, entries: list[Entry]) -> None:
-        """Continue from what `kept` returned."""
+        """Restore the interval and the entries that `kept` returned."""
         self.every, self._entries = every, list(entries)
 
     def wants(self, count: int) -> bool:
@@ -60,7 +60,7 @@ class ThinnedSeries:
             self._thin()
 
     def extend(self, first: int, values: Array) -> None:
-        """Add those of the draws with numbers first, first + 1, ... that are due."""
+        """Add the values that are due; `values` belong to the draws first, first + 1, ..."""
         last = first + len(values) - 1
         while last // self.every > self.limit:
             self._thin()
@@ -69,7 +69,7 @@ class ThinnedSeries:
         self._entries += zip(counts, counts, due, strict=True)
 
     def lacks(self, k: int) -> bool:
-        """Return whether the last entry is not the one at k updates."""
+        """Return whether there is no entry at k updates, which would be the last entry."""
         return not self._entries or self._entries[-1][1] != k
 
     def close(self, count: int, k: int, value: Array | float) -> None:
@@ -100,11 +100,11 @@ class EarlyDraws:
         return [k for k, _ in self._entries], [value for _, value in self._entries]
 
     def resume(self, k: list[int], values: list[float]) -> None:
-        """Continue from what `kept` returned."""
+        """Restore the numbers and values that `kept` returned."""
         self._entries = list(zip(k, values, strict=True))
 
     def extend(self, first: int, values: Array) -> None:
-        """Select from the values with numbers first, first + 1, ..."""
+        """Keep some of the values; `values` belong to the draws first, first + 1, ..."""
         last, low = first + len(values) - 1, 1 << (first.bit_length() - 1)
         while low <= last:
             step = max(1, low // DRAWS_PER_OCTAVE)
@@ -113,7 +113,7 @@ class EarlyDraws:
             low *= 2
 
     def merged_with(self, series: Series) -> Series:
-        """Return the series with the kept draws added before its first entries, where they are denser than its own."""
+        """Return the series after the kept draws are added at its start, where they are denser than its entries."""
         if not len(series.k):
             return series
         numbers, values = self.kept()

@@ -14,7 +14,7 @@ from modeseek.meanshift.chains.algorithms import Chain
 from modeseek.meanshift.types import ChainState, Ending, EndTest
 
 RULES = ("certificate", "shifts")
-# the certificate is checked after each of the first sweeps, and then about every 3 % of the sweeps done
+# the certificate is checked after each of the first sweeps, and later each time the number of sweeps grows by about 3 %
 CHECK_EVERY_SWEEP = 32
 
 
@@ -38,7 +38,7 @@ class Outcome(Enum):
 
     @property
     def converged(self) -> bool:
-        """Whether the fit ended by itself."""
+        """Whether the fit ended by itself, and not by a limit or an interruption."""
         return self in (Outcome.CERTIFIED, Outcome.SMALL_SHIFTS, Outcome.CLIMBED, Outcome.CHOSEN)
 
 
@@ -49,15 +49,15 @@ class Stopping:
     Attributes
     ----------
     tau : float
-        Distance at which clusters are read off; below half the smallest bandwidth.
+        Points closer than tau share a cluster. It must be below half the smallest bandwidth.
     threshold : float
-        A shift of at most this length counts as small. It is absolute, and the paper uses 1e-6. Mean shift uses its
-        own `tol` instead.
+        A shift of at most this length counts as small. The length is in the units of the points, and the paper uses
+        1e-6. Mean shift uses its parameter `tol` instead.
     fraction : float
         Share of the points whose last shift must be small.
     rule : {"certificate", "shifts"}
-        "certificate" stops when no later update can change the partition. With it, small shifts stop a run only if
-        the bandwidth no longer changes, which is the case of Theorem 1, or if the bandwidth has no known upper bound.
+        "certificate" stops when no later update can change the partition. Under this rule, small shifts stop a run only
+        if the bandwidth no longer changes, which is the case of Theorem 1, or if it has no known upper bound.
         "shifts" is the rule of the paper.
     max_updates : int, optional
         Limit on single-point updates, checked after each sweep. Default: max(10^7, 200 n).
@@ -116,7 +116,10 @@ class Stopping:
         return left if self.max_sweeps is None else min(left, self.max_sweeps - sweeps)
 
     def end_test(self, state: ChainState, count: int, *, now: bool) -> EndTest:
-        """Return a necessary condition for the end of a run after each of the next sweeps of n updates, and `now`."""
+        """Return a condition that is necessary for the run to end after each of the next `count` sweeps.
+
+        With `now`, the run may also end before the first of them.
+        """
         done, certificate = state.k // len(state.points), self.rule == "certificate"
         return EndTest(self.threshold, self.fraction, certificate, self.tau, now, _due(done, count, certificate))
 
@@ -154,7 +157,7 @@ def _is_due(sweeps: int) -> bool:
     return sweeps % max(1, sweeps // CHECK_EVERY_SWEEP) == 0
 
 
-@lru_cache(maxsize=16)  # chains of one ensemble need the same
+@lru_cache(maxsize=16)  # chains of one ensemble need the same flags
 def _due(done: int, count: int, certificate: bool) -> NDArray[np.bool_]:
     """Return `count` + 1 flags: whether the certificate is checked before the first sweep, and after each sweep."""
     return np.array([certificate and _is_due(done + sweep) for sweep in range(count + 1)])

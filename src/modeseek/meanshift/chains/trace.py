@@ -22,7 +22,7 @@ from modeseek.meanshift.types import ChainEnd, ChainState, SweepInfo, SweepsInfo
 # quantities computed from a state; bandwidths and largest shifts are taken from `SweepInfo`
 STATE_QUANTITIES = ("clumps", "diameter", "gap", "objective", "snapshots")
 QUANTITIES = ("h", "shift", *STATE_QUANTITIES)
-# all snapshots together hold at most this many numbers (half a gigabyte), but there may always be eight of them
+# all snapshots together hold at most this many numbers (half a gigabyte), but at least eight snapshots are allowed
 SNAPSHOT_NUMBERS = 1 << 26
 MIN_SNAPSHOTS = 8
 
@@ -30,17 +30,17 @@ MIN_SNAPSHOTS = 8
 @storable()
 @dataclass(frozen=True)
 class Record:
-    """Quantities to record, and how often; None leaves a quantity out.
+    """Quantities to record, and the interval of each: in draws for `h`, and in sweeps for all others.
 
-    A clump is a connected component of the points closer than tau. The quantities from `clumps` on are also recorded
-    for the last state of the run.
+    None leaves a quantity out. A clump is a connected component of the graph that joins points closer than tau. Clumps
+    and the quantities listed after them are also recorded for the last state of the run.
 
     Attributes
     ----------
     h : int, optional
-        Interval, in draws, of the bandwidths. Some of the first draws are kept even if later ones are thinned out.
+        Interval of the bandwidths. Some of the first draws are kept even if later ones are thinned out.
     shift : int, optional
-        Interval, in sweeps, of the largest shift of a sweep.
+        Interval of the largest shift of a sweep.
     clumps : int, optional
         Interval of the number of clumps.
     diameter : int, optional
@@ -132,7 +132,7 @@ def as_record(record: RecordSpec, known: Iterable[str] = STATE_QUANTITIES) -> Re
 @storable()
 @dataclass(frozen=True)
 class Trace:
-    """Recorded series, with the names of `Record`; None for a quantity that was not recorded.
+    """The recorded series of each quantity of `Record`; None for a quantity that was not recorded.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class Trace:
     snapshots: Series | None = None
 
     def restored(self, points: Points, *, climbers: bool = False) -> Trace:
-        """Return the trace with bandwidths and snapshots in the units of the data, and snapshots of all rows.
+        """Convert bandwidths and snapshots to the units of the data, and give snapshots one position for each row.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Trace:
 
 
 class RecorderState(NamedTuple):
-    """The state of a recorder, from which another one can continue.
+    """The state of a recorder, from which another recorder can continue.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class Recorder:
         return not self._series.keys() <= {"h", "shift"}
 
     def note_sweeps(self, state: ChainState, sweeps: int, info: SweepsInfo) -> None:
-        """Record several sweeps, of which `sweeps` is the last, if no states are recorded."""
+        """Record several sweeps at once; `sweeps` is the number of the last. No quantity of states can be recorded."""
         self._note_bandwidths(info.bandwidths)
         count = len(info.largest_shifts)
         if "shift" in self._series:
@@ -234,12 +234,12 @@ class Recorder:
         self._draws += len(bandwidths)
 
     def kept(self) -> RecorderState:
-        """Return the state of the recorder, for `resume`."""
+        """Return the state of the recorder, from which `resume` restores it."""
         tracks = {name: series.kept() for name, series in self._series.items()}
         return RecorderState(self._draws, tracks, self._early.kept())
 
     def resume(self, kept: RecorderState, state: ChainState, sweeps: int) -> None:
-        """Continue from what `kept` returned at this state and number of sweeps."""
+        """Restore a recorder from the result of `kept`; `state` and `sweeps` are those of the run at that time."""
         self._draws, self._last = kept.draws, (state, sweeps)
         for name, series in self._series.items():
             series.resume(*kept.tracks[name])
@@ -285,6 +285,6 @@ def rebuild_trace(chain: Chain, tau: float, end: ChainEnd) -> Trace:
     for sweep in range(1, end.sweeps + 1):
         path = plan.sweep(sweep - 1, state.h).path
         state = end.state._replace(h=float(path[-1]), k=sweep * plan.updates)
-        largest = float(end.shifts[sweep - 1]) if sweep <= len(end.shifts) else np.nan  # only the first are stored
+        largest = float(end.shifts[sweep - 1]) if sweep <= len(end.shifts) else np.nan  # shifts of the first sweeps
         recorder.note(state, sweep, SweepInfo(path, largest))
     return recorder.trace()

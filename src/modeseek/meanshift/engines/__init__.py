@@ -35,7 +35,7 @@ def choose(
     points : (n, d) array
         The initial state.
     h : float, optional
-        The largest bandwidth. In high dimension the choice depends on the points near this distance.
+        The largest bandwidth. In high dimension, the choice depends on the share of pairs of points within h.
     chains : int
         Number of independent chains. For thousands of chains "auto" chooses the GPU, if there is one.
     one_by_one : bool

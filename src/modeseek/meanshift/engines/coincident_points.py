@@ -1,7 +1,7 @@
 """Points that coincide up to rounding, which `brute` and `neighbor_lists` sum as one weighted point.
 
-Clusters contract, and the sums over points that coincide are the same. The tolerance is a few units in the last place
-of each point, so a sum over groups equals the sum over points up to rounding.
+Clusters contract, and coincident points contribute equal terms to every sum. The tolerance is a few units in the last
+place of each point, so a sum over groups of coincident points equals the sum over points up to rounding.
 """
 
 from abc import abstractmethod
@@ -25,17 +25,17 @@ class MergeConfig:
     Attributes
     ----------
     ulps : float
-        Coordinates that differ by at most this many units in the last place of the largest coordinate are equal. The
-        rounding errors of a mean are not smaller.
+        Coordinates count as equal if they differ by at most this many units in the last place of the largest
+        coordinate. The rounding error of a mean can be as large.
     max_share : float
-        Points are merged only if at most this share of n groups remains.
+        Points are merged only if the number of groups is at most this share of the number of points.
     min_points : int
         With fewer points, coincident points are not searched.
     min_updates : int
-        Coincident points are not searched for blocks of updates that are shorter than this and than a sweep. A search
-        in the plane costs about as much as 50 updates.
+        Coincident points are not searched for a block of updates that is shorter than both this number and a sweep. A
+        search in the plane costs about as much as 50 updates.
     look_back : int
-        Number of groups along the line with which a point is compared.
+        Points are sorted along a line, and each point is compared with this number of preceding groups.
     """
 
     ulps: float = 4.0
@@ -74,7 +74,7 @@ class Groups(NamedTuple):
 
 
 class PointGroups(NamedTuple):
-    """Points in groups of coincident ones.
+    """A division of points into groups of coincident points.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ class MergingWorkspace(BaseWorkspace):
         self._merged: tuple[Array, Array] | None = None
 
     def take(self, members: IntArray) -> Array:
-        """Return some of the points."""
+        """Return the positions of the points with indices `members`."""
         return self._rows[members, : self._d]
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         self._rows[members, : self._d] = values
         self._merged = None
 
@@ -148,7 +148,7 @@ class MergingWorkspace(BaseWorkspace):
     @property
     @abstractmethod
     def _rows(self) -> Array:
-        """A view of the state with one point per row, perhaps padded by zeros."""
+        """A view of the state with one point per row, possibly padded with zeros."""
 
     @abstractmethod
     def _arrange(self, points: Array) -> Array:
@@ -156,7 +156,7 @@ class MergingWorkspace(BaseWorkspace):
 
     @abstractmethod
     def _select(self, members: IntArray) -> Array:
-        """Return a copy of some of the points in the layout of the state."""
+        """Return a copy of the points with indices `members`, in the layout of the state."""
 
     @abstractmethod
     def _update(self, updates: UpdateBlock, found: PointGroups | None) -> int:
@@ -210,7 +210,7 @@ def shift_distinct(shift: Callable[[Array, Array], Array], queries: Array, h: Ar
 
 @cache
 def line_direction(d: int) -> Array:
-    """Return a fixed direction in general position: different points rarely coincide on a line along it."""
+    """Return a fixed direction in general position: different points rarely have equal projections on it."""
     return 1.0 + np.modf(np.arange(1, d + 1) * 0.6180339887498949)[0]
 
 

@@ -54,7 +54,7 @@ class QueryBlock(NamedTuple):
     moved: Array
 
     def part(self, block: slice) -> QueryBlock:
-        """Return some of the queries."""
+        """Return the queries of a slice."""
         return QueryBlock(self.points[block], self.bandwidths[block], self.moved[block])
 
 
@@ -118,7 +118,7 @@ class BaseWorkspace(ABC):
 
     @property
     def most_sweeps(self) -> int:
-        """Return 0: draws come from outside."""
+        """Return 0: the workspace makes no draws itself."""
         return 0
 
     def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
@@ -135,11 +135,11 @@ class BaseWorkspace(ABC):
         self._points = np.array(points, order="C")
 
     def take(self, members: IntArray) -> Array:
-        """Return some of the points."""
+        """Return the positions of the points with indices `members`."""
         return self._points[members]
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         self._points[members] = values
 
     def shift_each(self, draws: Draws) -> Array:

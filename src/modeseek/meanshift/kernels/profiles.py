@@ -1,7 +1,8 @@
 """Kernel profiles, and a check of user-defined ones.
 
 Definition 1 of the paper: k on [0, 1] is C1, non-increasing and convex, with k' < 0 on [0, 1). The proofs also use the
-extension of k by zero. `Profile.convex` and `Profile.smooth` tell whether it is convex and C1: see docs/theory.md.
+extension of k by zero. `Profile.convex` and `Profile.smooth` tell whether the extension is convex and C1; see
+docs/theory.md.
 """
 
 import warnings
@@ -49,7 +50,7 @@ class Profile:
     smooth : bool
         Whether k extended by zero is C1 as well, which requires k'(1) = 0.
     code : int or None
-        Number of the compiled branch; None for a user-defined profile.
+        Number by which compiled code selects the profile; None for a user-defined profile.
 
     Examples
     --------
@@ -65,7 +66,7 @@ class Profile:
     code: int | None = field(default=None, repr=False)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        # copies of the profiles of the library stay the same objects, by which files know them
+        # a copy of a library profile is the same object, because files store these profiles by name
         return (get_profile, (self.name,)) if PROFILES.get(self.name) is self else super().__reduce_ex__(protocol)
 
 

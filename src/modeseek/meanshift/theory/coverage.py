@@ -1,7 +1,8 @@
-"""Which statements of the paper are proven for a set-up, decided from its properties.
+"""Which statements of the paper are proven for a set-up: a policy, a profile, a metric and the options of a run.
 
-The properties are those that the proofs use: convexity and smoothness of the profile, the law of h, the order of the
-points, weights, the metric, one bandwidth for all points, and one point at a time. docs/theory.md has the arguments.
+The decision depends on the properties that the proofs use: convexity and smoothness of the profile, the `Law` of the
+policy, the order of the points, weights, the metric, whether all points share one bandwidth, and whether they move one
+at a time. docs/theory.md has the arguments.
 """
 
 from collections.abc import Callable
@@ -37,7 +38,7 @@ class Cell(NamedTuple):
     coverage : Coverage
         PAPER: proven in the paper. EXTENSION: the paper's proof carries over for the stated reason. OPEN: not proven.
     reference : str
-        Where it is proven, or which condition of the proof fails.
+        Where it is proven, why the proof carries over, or which condition of the proof fails.
     """
 
     coverage: Coverage
@@ -56,7 +57,7 @@ class RunProperties:
     weighted : bool
         Whether some weights differ from 1, for example because duplicates were merged.
     plain : bool
-        Euclidean metric and one bandwidth for all points.
+        Whether the metric is Euclidean and all points share one bandwidth.
     batch_size : int
     """
 
@@ -68,7 +69,7 @@ class RunProperties:
     batch_size: int
 
 
-# a condition of a proof: None where the set-up meets it as in the paper
+# a condition of a proof: returns None if the set-up meets it as in the paper
 Rule = Callable[[RunProperties], Cell | None]
 
 
@@ -100,7 +101,7 @@ SWEEPS_NEED_SMOOTH = _open(
 
 ONE_UPDATE = (PLAIN, SINGLE, CONVEX, COPIES)
 CONVERGENCE = (*ONE_UPDATE, KNOWN_LAW, REMARK, FORMULA)
-# the paper's statements: where each is proven, and the conditions
+# for each statement of the paper: where it is proven, and the conditions of the proof
 STATEMENTS: dict[str, tuple[str, tuple[Rule, ...]]] = {
     "proposition 1": ("section 3.1 and appendix A", ONE_UPDATE),
     "theorem 1": ("section 2.1, cited from Yamasaki (2024)", (PLAIN, COPIES, FORMULA)),
@@ -124,7 +125,7 @@ def proven(
 ) -> dict[str, Cell]:
     """Return for each statement of the paper whether it is proven for a set-up.
 
-    The certificate of a run holds for all set-ups.
+    The certificate of a run does not depend on these statements, and holds for every set-up.
 
     Examples
     --------

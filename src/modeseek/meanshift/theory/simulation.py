@@ -15,7 +15,7 @@ from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.objective import mean_shift_vector
 from modeseek.meanshift.types import BandwidthPolicy
 
-# number of distances that are computed at a time when next updates are drawn
+# number of distances that are computed at a time
 TOGETHER = 1 << 15
 EPS = float(np.finfo(np.float64).eps)
 
@@ -87,7 +87,7 @@ def submartingale(
     weights : (n,) array, optional
         Default: 1 for each point. A point is drawn with probability proportional to its weight.
     index : int, optional
-        The point that moves, where the order determines it. Default: it is drawn as well.
+        The point that moves, if the order of the updates determines it. By default, the point is drawn too.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def submartingale(
 
 
 def _changes(state: Array, w: Array, h: float, indices: IntArray, bandwidths: Array, kernel: Profile) -> Array:
-    """Return L_h' after one update of point i at h', minus L_h before, for each of several (i, h')."""
+    """Return L_h' after an update of point i at bandwidth h', minus L_h before it, for each of several (i, h')."""
     squares, pairs = pdist(state, "sqeuclidean"), np.outer(w, w)[np.triu_indices(len(w), 1)]
-    # the effect of the bandwidth on the state, then the effect of the move on the pairs with the moved point
+    # first the effect of the new bandwidth on all pairs, then the effect of the move on pairs with the moved point
     step = max(1, TOGETHER // max(1, len(squares)))
     blocks = [bandwidths[start : start + step, None] for start in range(0, len(bandwidths), step)]
     changes = np.concatenate([kernel.k(squares / block**2) @ pairs for block in blocks])
@@ -142,9 +142,9 @@ class GradientPaths(NamedTuple):
     Attributes
     ----------
     selected : (runs, updates) array
-        Length of the block of the point that update k moves (Corollary 1: it tends to 0).
+        Length of the gradient block of the point that update k moves. By Corollary 1, it tends to 0.
     largest : (runs, updates) array
-        Length of the longest block (Proposition 3: it tends to 0).
+        Length of the longest gradient block. By Proposition 3, it tends to 0.
     """
 
     selected: Array
@@ -164,8 +164,8 @@ def gradient_paths(
 ) -> GradientPaths:
     """Run many chains from one state, all at once, and return the lengths of their gradients before each update.
 
-    Run r has the draws of `doubly_stochastic(..., seed=seed, chain=r, order=order)`. Each update takes n^2 distances in
-    each run.
+    Run r has the draws of `doubly_stochastic(..., seed=seed, chain=r, order=order)`. Each update computes n^2 distances
+    in each run.
 
     Examples
     --------
@@ -286,15 +286,17 @@ def simulate_absorption(
 
 
 def walk_paths(walk: Walk, words: Array, h: ArrayLike | None = None) -> Array:
-    """Return many paths of a walk, computed together: row p is `walk.draw` of row p of the uniforms, up to rounding.
+    """Return many paths of a walk, computed together.
+
+    Up to rounding, row p equals the result of `walk.draw` for row p of the uniforms.
 
     Parameters
     ----------
     walk : Walk
     words : (p, m) array
-        Uniforms on [0, 1), one row for each path.
+        Uniform numbers on [0, 1), one row for each path.
     h : float or (p,) array, optional
-        Initial bandwidths. Default: that of the walk.
+        Initial bandwidths. Default: the initial bandwidth of the walk.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The paper's statements about one update or one state, as checks for states and chains of the user.
+"""The paper's statements about one update or one state, as checks of given states and chains.
 
 A point of weight w stands for w coincident points that move together.
 """
@@ -18,7 +18,7 @@ from modeseek.meanshift.objective import block_gradient, check_inputs, gradient,
 from modeseek.meanshift.types import ChainState
 
 EPS = float(np.finfo(np.float64).eps)
-# gradients shorter than this share of their upper bound 2 w_i W |k'(0)| / h are compared with this share of it
+# errors are divided by the length of the gradient, or by this share of its upper bound 2 w_i W |k'(0)| / h if larger
 GRADIENT_FLOOR = 1e-3
 
 
@@ -28,7 +28,7 @@ class Proposition1(NamedTuple):
     Attributes
     ----------
     increase, least_increase : float
-        L_h after less before, and its lower bound 2 |k'(0)| w_i^2 |shift|^2 / h^2.
+        L_h after the update minus L_h before it, and the lower bound 2 |k'(0)| w_i^2 |shift|^2 / h^2 of the increase.
     gradient, largest_gradient : float
         Length of the block gradient, and its upper bound 2 W |k'(0)| w_i |shift| / h^2, where W is the total weight
         (n if all weights are 1).
@@ -47,7 +47,7 @@ class Proposition1(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether all of them hold, up to rounding."""
+        """Whether all inequalities hold, up to rounding."""
         increases = self.increase >= self.least_increase - self.rounding
         bounded = self.gradient <= self.largest_gradient * (1.0 + 1e-9)
         # the bound of Corollary 1 is proportional to the increase, and so is its rounding error
@@ -70,7 +70,8 @@ def proposition1(
     vector = shift_vector(state[i], state, h, profile=kernel, weights=w)
     after = state[i] + vector
     others = np.arange(len(state)) != i
-    # only pairs with i change, so only they are summed: the whole of L would drown a small increase in rounding
+    # only pairs with i change, so only they are summed: in a difference of two values of L, a small increase would be
+    # lost to rounding
     before_k, after_k = (kernel.k(np.square((state[others] - x) / h).sum(axis=1)) for x in (state[i], after))
     slope, total = float(kernel.weight(np.zeros(1))[0]), float(w.sum())
     length, increase = float(np.linalg.norm(vector)), float(w[i] * (w[others] @ (after_k - before_k)))
@@ -94,8 +95,9 @@ def gradient_error(
 ) -> float:
     """Return the largest relative difference between a block of the gradient of L_h and central differences.
 
-    The difference of block i is divided by its length, but at least by a thousandth of its upper bound
-    2 w_i W |k'(0)| / h, where W is the total weight. So the result does not depend on the scale of the weights.
+    The difference of block i is divided by the length of the block, or by a thousandth of its upper bound
+    2 w_i W |k'(0)| / h if that is larger; W is the total weight. So the result does not depend on the scale of the
+    weights.
 
     Examples
     --------
@@ -136,7 +138,7 @@ class Theorem1(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether both say the same."""
+        """Whether the state is both critical and separated, or neither."""
         return self.critical == self.separated
 
 
@@ -165,14 +167,14 @@ def theorem1(
         # relative to the terms of the sum, so that neither small distances nor small weights count as zero
         rounding = 16 * EPS * len(state) * float(np.linalg.norm(terms, axis=1).sum())
         critical &= bool(np.linalg.norm(terms.sum(axis=0)) <= rounding)
-        # from the distances alone: the other side of the theorem must not depend on the weights
+        # from the distances alone, because this side of the theorem does not depend on the weights
         apart = t > 1 if closed else t >= 1
         separated &= bool((apart | (difference == 0).all(axis=1)).all())
     return Theorem1(norm, critical, separated)
 
 
 class Theorem2(NamedTuple):
-    """The two conditions of Theorem 2 for a state, read off at tau."""
+    """Diameter and gap of the components of a state at tau, and whether the two conditions of Theorem 2 hold."""
 
     diameter: float
     gap: float
@@ -195,7 +197,7 @@ def theorem2(points: ArrayLike, tau: float, h_min: float) -> Theorem2:
 
 
 def hull_distance(points: ArrayLike, original: ArrayLike) -> float:
-    """Return the largest distance of the points from the convex hull of the original ones.
+    """Return the largest distance of the points from the convex hull of the rows of `original`.
 
     With A the matrix of the corners minus x, and lambda the non-negative least-squares solution of A lambda = 0 and
     sum(lambda) = 1, the point of the hull nearest to x is x + A lambda / sum(lambda).
@@ -217,7 +219,7 @@ def _distance_from_hull(x: Array, corners: Array) -> float:
 
 
 def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int = 20) -> bool:
-    """Return whether the partition at tau is the same after every one of some further sweeps.
+    """Return whether the partition at tau stays the same after each of some further sweeps.
 
     Examples
     --------
@@ -238,14 +240,14 @@ def partition_stays(chain: Chain, state: ChainState, tau: float, *, sweeps: int 
 
 
 def gradient_norms(chain: Chain, *, sweeps: int, start: ChainState | None = None) -> Array:
-    """Return the max norm of the gradient of L_{h_{k+1}} at X^(k), before the first and after each further sweep.
+    """Return the max norm of the gradient of L_{h_{k+1}} at X^(k), before the first sweep and after each sweep.
 
-    Proposition 3 says that it tends to 0. h_{k+1} is the bandwidth of the next update.
+    Proposition 3 says that this norm tends to 0. h_{k+1} is the bandwidth of the next update.
 
     Returns
     -------
     (sweeps + 1,) array
-        The first entry is that of the start.
+        The first entry belongs to the initial state.
 
     Examples
     --------

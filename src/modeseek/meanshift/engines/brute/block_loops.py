@@ -1,9 +1,9 @@
-"""Compiled sums over blocks of points. The weights of a flat or biweight profile have closed forms inside the ball.
+"""Compiled sums over blocks of points, with closed forms of the sums for flat and biweight profiles.
 
-Let u be the offset of a point from the center of a group, and v the center minus the query. The biweight's weight of
-the point is, up to a factor, 1 - |u + v|^2 / h^2 inside the ball of radius h. So the sums of weights and of weighted
-differences u + v follow from the moments of the group. Groups outside the ball are skipped. A group of blocks that
-the sphere cuts is opened, and the points of a block that it cuts are visited.
+Let u be the offset of a point from the centre of a group, and v the centre minus the query. Inside the ball of radius h
+around the query, the biweight's weight of the point is, up to a factor, 1 - |u + v|^2 / h^2. So the sums of weights and
+of weighted differences u + v follow from the moments of the group. Groups outside the ball are skipped. If the surface
+of the ball cuts a group of blocks, its blocks are visited; if it cuts a block, its points are visited.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from modeseek.meanshift.engines.shared_loops import apply_shift
 
 # Factor on distances that decide whether a group is outside or inside, so that rounding excludes no point.
 SAFETY = 1.0 + 1e-9
-# Position of the ball of radius h relative to a group.
+# Position of a group relative to the ball of radius h around the query.
 OUTSIDE, INSIDE, CUT = range(3)
 
 
 @njit(inline="always")
 def _place(moments, g, q, h, v):  # type: ignore[no-untyped-def]
-    """Write the vector from the query to the center of a group; return where the group is."""
+    """Write the vector from the query to the centre of a group to `v`; return OUTSIDE, INSIDE or CUT."""
     square = 0.0
     for c in range(len(q)):
         v[c] = moments.centers[g, c] - q[c]
@@ -48,7 +48,7 @@ def _has_moments(power, blocks):  # type: ignore[no-untyped-def]
 def _add_moments(power, moments, g, v, scale, inv, shift):  # type: ignore[no-untyped-def]
     """Add the weighted differences of a group inside the ball to `shift`; return the sum of weights.
 
-    Moments, v, inv and `shift` are in the units of `Blocks.scale`, except for v as it comes in.
+    Moments, inv and `shift` are in the units of `Blocks.scale`, and `v` is converted to these units in place.
     """
     d, first, total = len(v), moments.first[g], moments.weight[g]
     for c in range(d):

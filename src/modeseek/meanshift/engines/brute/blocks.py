@@ -10,30 +10,31 @@ from scipy.spatial.distance import cdist
 from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
 
-# Most points of a block, and most blocks of the smallest groups of blocks, and most of those of a larger group.
+# Largest number of points in a block. The smallest groups have at most FAN_OUT blocks, and groups of the next level at
+# most FAN_OUT times as many.
 BLOCK_POINTS = 128
 FAN_OUT = 16
-# Groups of more blocks than FAN_OUT ** MAX_LEVEL have no moments: their computation would take much memory.
+# Sets of more than FAN_OUT ** MAX_LEVEL blocks are no groups: computing their moments would take much memory.
 MAX_LEVEL = 2
 # A set of points is divided until its standard deviation along each axis is at most this share of the bandwidth.
 MAX_DEVIATION = 0.3
 # Each part of a division has at least this share of the points, so that outliers cause few divisions.
 MIN_SHARE = 1 / 16
-# From more dimensions on, second moments take more time and memory than they save.
+# In more dimensions, second moments take more time and memory than they save.
 MAX_SECOND_DIMENSION = 64
-# Blocks whose moments are computed at a time.
+# Number of blocks whose moments are computed at a time.
 BLOCKS_AT_ONCE = 64
-# Points from which visits are estimated.
+# Number of points from which visits are estimated.
 SAMPLE_POINTS = 64
 
 
 class Group(NamedTuple):
-    """Consecutive points in the order of a division.
+    """Consecutive points in the order that `divide` returns.
 
     Attributes
     ----------
     start, stop : int
-        The first point, and the first one after the group.
+        Position of the first point of the group, and of the first point after it.
     parent : int
         The number of the smallest group that contains it, or -1. Groups are numbered in depth-first order.
     is_block : bool
@@ -47,7 +48,7 @@ class Group(NamedTuple):
 
 
 class Members(NamedTuple):
-    """Points of k groups, arrays of shape (k, m, d) and (k, m), and flags of the m points that exist."""
+    """Points (k, m, d) and weights (k, m) of k groups, and flags (k, m) of places that have a point."""
 
     points: Array
     weights: Array
@@ -55,7 +56,7 @@ class Members(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Balls around groups of points, and the moments of the scaled offsets u from their centers.
+    """Balls around groups of points, and the moments of the scaled offsets u of points from the centres of the balls.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class Moments(NamedTuple):
     first, cubic : (g, d) arrays
         Sums of w u and of w |u|^2 u.
     second : (g, d, d) array
-        Sums of w u u^T. This and other moments that are not used have no groups.
+        Sums of w u u^T. Arrays of moments that are not used are empty.
     """
 
     centers: Array
@@ -88,7 +89,7 @@ class Blocks(NamedTuple):
         Number of points of each block.
     weights : (b * BLOCK_POINTS,) array
     groups : Moments
-        Of the groups in depth-first order.
+        Balls and moments of the groups, in depth-first order.
     parents, after, block : (g,) arrays
         For each group: its parent; the next group that it does not contain; and its number as a block, or -1.
     group : (b,) array
@@ -111,7 +112,7 @@ class Blocks(NamedTuple):
 
 @one_blas_thread()
 def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Blocks, IntArray]:
-    """Sort points into blocks for bandwidths from h on; return the blocks and the place of each point in them.
+    """Sort points into blocks for bandwidths of at least h; return the blocks and the place of each point in them.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def make_blocks(rows: Array, weights: Array, h: float, power: int) -> tuple[Bloc
         Equal weights become 1: they cancel, and compiled sums over points leave them out.
     h : float
     power : int
-        Inside the ball, weights are this power of 1 - t. 0 and 1 have moments; -1 stands for all other profiles.
+        Inside the ball, weights are (1 - t)^power. Only powers 0 and 1 use moments; -1 stands for all other profiles.
 
     Returns
     -------
@@ -192,10 +193,10 @@ def _used_power(power: int, d: int) -> int:
 def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:
     """Return an order of the points, and groups of consecutive points that are close to each other.
 
-    Points are divided at their mean along the widest axis, until their standard deviation is small beside h. The rest
-    is sorted by the distance from the mean: points that have come together are then not mixed with others. Blocks have
-    at most `size` points. A set of blocks is a group if it is such a rest, or if the next larger group has far more
-    blocks.
+    Points are divided at their mean along the widest axis, until their standard deviation is small compared with h.
+    Points that are not divided further are sorted by their distance from the mean, so that points that have come
+    together are not mixed with other points. Blocks have at most `size` points. A set of blocks is a group if it is not
+    divided further, or if the next larger group has far more blocks.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:
     [(0, 2), (2, 4)]
     """
     order, groups = np.arange(len(points)), []
-    points = np.array(points, dtype=np.float64, order="C")  # sorted along with `order`, so that parts are contiguous
+    points = np.array(points, dtype=np.float64, order="C")  # sorted together with `order`, so that parts are contiguous
     parts = [(0, len(points), -1, min(_level(len(points), size), MAX_LEVEL + 1), False)]
     while parts:
         low, high, parent, above, is_sorted = parts.pop()
@@ -228,7 +229,7 @@ def divide(points: Array, size: int, h: float) -> tuple[IntArray, list[Group]]:
 
 
 def _level(count: int, size: int) -> int:
-    """Return 0 for a block, and how often `size` has to be multiplied by FAN_OUT for a larger group."""
+    """Return how often `size` has to be multiplied by FAN_OUT to be at least `count`; 0 for a block."""
     level = 0
     while count > size:
         size, level = size * FAN_OUT, level + 1
@@ -236,7 +237,7 @@ def _level(count: int, size: int) -> int:
 
 
 def _divide_once(points: Array, order: IntArray, size: int, h: float) -> int:
-    """Sort `points` and `order` in place so that those on one side of a cut come first, and return their number.
+    """Sort `points` and `order` in place, first the points on one side of a cut; return the number of these points.
 
     The cut is at the mean along the widest axis. If the points are close together, they are sorted by their distance
     from the mean instead, and the result is 0.
@@ -271,7 +272,7 @@ def _find_moments(found: Moments, g: IntArray, members: Members, scale: float) -
     found.radii[g] = np.sqrt(np.einsum("kmi,kmi->km", u, u).max(axis=1))
     if not len(found.first):
         return
-    with np.errstate(over="ignore", invalid="ignore"):  # far points: their group is never inside a ball
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is harmless: a group that wide is never inside a ball
         u *= scale
         weighted = u * weights[:, :, None]
         found.weight[g], found.first[g] = weights.sum(axis=1), weighted.sum(axis=1)

@@ -27,21 +27,23 @@ from modeseek.meanshift.types import Draws, EndTest, ProfileLike, SweepsEnd, Swe
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.loops import BruteShifts
 
-# Coordinates of pairs per compiled call: a fraction of a second, after which Ctrl-C takes effect.
+# Work (pairs of points times coordinates) of one compiled call. It takes a fraction of a second, after which Ctrl-C
+# takes effect.
 WORK_PER_CALL = 200_000_000
-# Least number of coordinates of pairs for a thread.
+# Smallest work for a thread.
 WORK_PER_THREAD = 1_000_000
-# From these numbers on, points are sorted into blocks, and blocks outside or inside the ball are not opened.
+# With at least this dimension and number of points, points are sorted into blocks. Blocks outside the ball of radius h
+# around the query, or inside it, are not opened.
 BLOCKS_FROM_DIMENSION = 4
 BLOCKS_FROM_POINTS = 1024
-# Sorting costs as much as the sums of about 60 queries. Fewer queries than this do not pay for it.
+# Points are not sorted for fewer queries than this. Sorting costs as much as the sums of about 60 queries.
 BLOCKS_FROM_QUERIES = 128
-# Visits for each point after which points are sorted again: they cost a few times as much as the sorting.
+# Number of visits per point after which points are sorted again. These visits cost a few times as much as sorting.
 VISITS_PER_SORT = 1000
-# Arguments of compiled sweeps whose draws are given.
+# Arguments of compiled sweeps for draws that are passed as arrays.
 GIVEN = DrawCode.given()
 NO_TEST = EndTest(1.0, 1.0, False, 1.0, False, np.zeros(2, dtype=bool))
-# Work of one sweep up to which whole sweeps are compiled.
+# Largest work of a sweep for which whole sweeps run in compiled code.
 WORK_PER_SWEEP = WORK_PER_CALL // 8
 
 
@@ -85,7 +87,7 @@ class BruteWorkspace(MergingWorkspace):
         return updates.lengths
 
     def shift_sweeps(self, code: DrawCode, h: float, last_shift: Array, test: EndTest) -> SweepsInfo:
-        """Apply sweeps until one of them may be the last; return the bandwidths, the longest moves, and how it ends."""
+        """Apply sweeps until the stopping rule may be fulfilled; return what happened in them."""
         n = len(self._weights)
         updates = UpdateBlock(np.empty(n, dtype=np.intp), np.empty(n), np.empty(n))
         path = np.empty(n * (len(test.due) - 1))
@@ -173,7 +175,7 @@ class BruteWorkspace(MergingWorkspace):
         return count
 
     def _apply_in_blocks(self, updates: UpdateBlock) -> None:
-        """Sort points into blocks, apply the updates there, and store the points in their order."""
+        """Sort points into blocks, apply the updates there, and store the points in their original order."""
         done, n, shifts = 0, len(self._weights), self._plain.blocks
         while done < len(updates.lengths):
             rest = updates.part(done)
@@ -216,7 +218,7 @@ def _updates_per_call(X: Array) -> int:
 
 
 class BruteEngine:
-    """All pairs, compiled by Numba."""
+    """Sums over all pairs, compiled by Numba."""
 
     name = "brute"
 

@@ -22,7 +22,7 @@ BLOCK = 512
 
 @njit(inline="always")
 def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-untyped-def]
-    """Mean shift of q over the first n columns of X in one pass, for dim <= MAX_LOW."""
+    """Write the mean shift of q over the first n columns of X, computed in one pass, for dim <= MAX_LOW."""
     place = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
     total, s0, s1, s2 = sum_low(kind, dim, weighted, X, n, w, place, inv)
     scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
@@ -37,7 +37,7 @@ def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-
 def add_points(kind, weighted, X, w, start, m, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
     """Add the weighted differences x - q of m columns of X to `shift`; return the sum of weights.
 
-    `start` is the number of the first column among the weights w.
+    `start` is the index in w of the weight of the first of these columns.
     """
     r = buffer[:m]
     r[:] = 0.0
@@ -65,7 +65,7 @@ def add_points(kind, weighted, X, w, start, m, q, inv, shift, buffer):  # type: 
 
 @njit(inline="always")
 def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
-    """Mean shift of q over blocks of points, one coordinate after the other."""
+    """Write the mean shift of q over blocks of points, computed one coordinate after the other."""
     total = 0.0
     shift[:] = 0.0
     for start in range(0, n, BLOCK):
@@ -142,11 +142,11 @@ class BruteShifts(NamedTuple):
         columns of X are used; each column stands for a group. A point that leaves other points of its group takes an
         unused column. Returns the number of updates done, the number of columns used, and the number of distances.
     all : callable
-        ``(X, w, queries, spherical)``: shift queries against X; return the number of distances.
+        ``(X, w, queries, spherical)``: shift queries, with sums over X; return the number of distances.
     sweeps : callable
         See `sweep_loops.compile_sweeps`.
     blocks : BlockShifts
-        The same for points in blocks.
+        The functions for points that are sorted into blocks.
     """
 
     each: Callable[..., None]

@@ -10,13 +10,14 @@ class CudaConfig:
     Attributes
     ----------
     min_chains, max_points : int
-        "auto" uses the GPU for at least this many chains of at most this many points.
+        "auto" uses the GPU only for at least this many chains of at most this many points.
     min_cpu_seconds : float
-        "auto" uses the GPU if all cores of the CPU would need longer than this.
+        "auto" uses the GPU only if all cores of the CPU together would need longer than this.
     sweeps_per_chain, pairs_per_second, seconds_per_update : float
-        Rough estimates for that: length of a chain, speed of one core, and time of an update with many points.
+        Rough numbers to estimate the time of the CPU: length of a chain, speed of one core, and longest time of an
+        update.
     min_pairs_for_cells : int
-        Number of query-point pairs from which simultaneous shifts use the cells of a grid.
+        Smallest number of query-point pairs for which simultaneous shifts use the cells of a grid.
     cells_per_bandwidth : int or None
         Fineness of the grid; None chooses it from the density of the points.
     """

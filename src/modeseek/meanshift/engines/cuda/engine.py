@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CudaEngine:
-    """All pairs on an NVIDIA GPU; the cells of a grid for many climbers in up to three dimensions.
+    """Sums over all pairs on an NVIDIA GPU, or over cells of a grid for many climbers in up to three dimensions.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CudaEngine:
         return seconds > config.min_cpu_seconds and self.refusal(profile, d) is None
 
     def can_run(self, jobs: Sequence[ChainJob]) -> bool:
-        """Return whether chains can run in one launch: built-in policies, no batches, and data of one kind."""
+        """Return whether chains can run together: built-in policies, no batches, equal order, dtype and dimension."""
         first = jobs[0]
         return all(
             encode_policy(job.plan.policy) is not None
@@ -81,7 +81,7 @@ class CudaEngine:
         geometry: Geometry,
         watch: Callable[[int], None] | None = None,
     ) -> list[ChainEnd]:
-        """Run chains to their ends in one launch, one block of threads for each."""
+        """Run chains to their ends, together; each chain has one block of threads."""
         from modeseek.meanshift.engines.cuda.launch import run_many
 
         return run_many(jobs, profile, geometry, watch)

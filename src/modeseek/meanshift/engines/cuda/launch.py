@@ -23,19 +23,19 @@ from modeseek.meanshift.engines.cuda.kernels.philox import round_keys
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, KernelSpec, stride_of
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
 
-# Warps that a multiprocessor should have, and the most threads per block.
+# Number of warps that a multiprocessor should have, and largest number of threads per block.
 WARPS_PER_MULTIPROCESSOR = 16
 MAX_THREADS = 512
-# Bytes of shared memory that a block uses beside its state, and that a block may use without a kernel attribute.
+# Bytes of shared memory that a block uses in addition to its state, and that it may use without a kernel attribute.
 OTHER_SHARED = 24 * MAX_THREADS + 1024
 FREE_SHARED = 48 * 1024
-# Longest moves of sweeps that are kept: in total, and at least and at most per chain.
+# Number of sweeps whose longest move is stored: in total, and at least and at most per chain.
 KEPT_SHIFTS = 1 << 22
 MIN_KEPT_SHIFTS = 64
 MAX_KEPT_SHIFTS = 1 << 16
 # Share of the free memory that states may take.
 MEMORY_SHARE = 0.6
-# Seconds between two checks of the device, at first and later, and between two reports.
+# Seconds between two checks whether the device has finished, at first and at most, and between two progress reports.
 FIRST_PAUSE = 1e-4
 MAX_PAUSE = 0.01
 REPORT_INTERVAL = 0.2
@@ -44,7 +44,7 @@ REPORT_INTERVAL = 0.2
 def run_many(
     jobs: Sequence[ChainJob], profile: ProfileLike, geometry: Geometry, watch: Callable[[int], None] | None = None
 ) -> list[ChainEnd]:
-    """Run chains with points of one dimension and precision to their ends. Ctrl-C stops all after their sweep.
+    """Run chains to their ends; their points have one dimension and precision. Ctrl-C stops each after its sweep.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def run_many(
         done += launch.ends()
         if launch.interrupted:
             break
-    for job in jobs[len(done) :]:  # not started before the interrupt
+    for job in jobs[len(done) :]:  # chains that had not started when Ctrl-C was pressed
         state = ChainState(job.points, job.plan.policy.h_0, 0, np.full(len(job.points), np.inf))
         done.append(ChainEnd(state, 0, "INTERRUPTED", np.empty(0)))
     return done
@@ -172,7 +172,7 @@ class _Launch:
         )
 
     def run(self, before: int, watch: Callable[[int], None] | None) -> None:
-        """Launch the kernel and wait; Ctrl-C stops the chains after their sweep.
+        """Launch the kernel and wait; Ctrl-C stops each chain after its current sweep.
 
         `before` is the number of chains that have ended in earlier launches.
         """
@@ -182,7 +182,7 @@ class _Launch:
             return
         kernel = kernel.specialize(*self._arguments)
         _allow_shared(kernel, self._shared_bytes)
-        cuda.synchronize()  # the default stream has copied all arguments
+        cuda.synchronize()  # until the default stream has copied all arguments
         work, beside, end = cuda.stream(), cuda.stream(), cuda.event()
         kernel[self._blocks, self._spec.threads, work, self._shared_bytes](*self._arguments)
         end.record(work)
@@ -225,7 +225,7 @@ class _Launch:
 
 
 def _threads(n: int, n_bytes: int, chains: int, limit: int) -> int:
-    """Return threads per chain: enough to fill the device, but not more than the points keep busy."""
+    """Return the number of threads per chain: enough to fill the device, but not more than the points keep busy."""
     if SIMULATED:
         return 8
     resident = max(1, limit // (n * n_bytes)) if n * n_bytes <= limit else WARPS_PER_MULTIPROCESSOR

@@ -15,14 +15,15 @@ from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, UNROLL
 from modeseek.meanshift.engines.workspace import BaseWorkspace, contiguous_queries
 from modeseek.meanshift.types import Draws, ProfileLike
 
-# Threads that apply single-point updates.
+# Number of threads that apply single-point updates.
 THREADS = 8 if SIMULATED else 512
 # Threads per block of kernels with one thread per query or tile.
 BLOCK = 128
-# Points per pivot, and most pivots; rows are sorted by their nearest pivot, so that tiles are compact.
+# Number of points per pivot, and largest number of pivots. Rows are sorted by nearest pivot, so that tiles are compact.
 POINTS_PER_PIVOT = 64
 MAX_PIVOTS = 128
-# Least points of a split, and blocks that a multiprocessor should have.
+# Smallest number of points in a split, the part of the points over which a block of threads sums, and number of blocks
+# that a multiprocessor should have.
 MIN_SPLIT = 1024
 BLOCKS_PER_MULTIPROCESSOR = 8
 
@@ -68,13 +69,13 @@ class CudaWorkspace(BaseWorkspace):
         self._balls: tuple[Any, Any] | None = None
 
     def take(self, members: IntArray) -> Array:
-        """Return some of the points."""
+        """Return the positions of the points with indices `members`."""
         rows = cuda.device_array((len(members), self._d), self._dtype)
         _launch_2d(columns.from_columns, *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         return rows.copy_to_host()
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         rows = cuda.to_device(np.ascontiguousarray(values, dtype=self._dtype))
         _launch_2d(columns.to_columns, *rows.shape)(self._x, cuda.to_device(self._column[members]), rows)
         self._balls = None
@@ -131,7 +132,7 @@ class CudaWorkspace(BaseWorkspace):
         )
 
     def _arranged(self, rows: Array, order: IntArray, multiple: int) -> Any:
-        """Return rows as columns on the device, in an order, padded to whole tiles and a multiple of columns."""
+        """Return rows in a given order as columns on the device, padded to whole tiles in both dimensions."""
         d = -(-self._d // batch_shift.SQUARE) * batch_shift.SQUARE
         out = cuda.device_array((d, -(-len(rows) // multiple) * multiple), self._dtype)
         empty = self._spec.far if self._low else self._spec.real(0.0)
@@ -140,7 +141,7 @@ class CudaWorkspace(BaseWorkspace):
         return out
 
     def _near(self, places: Any, bandwidths: Array) -> Any:
-        """Return for each tile of queries and of points whether they may be within a bandwidth of each other."""
+        """Return for each pair of a tile of queries and a tile of points whether they may be within a bandwidth."""
         if self._balls is None:
             self._balls = self._find_balls(self._x, batch_shift.SOURCES, self._n)
         centers, radii = self._find_balls(places, batch_shift.QUERIES, len(bandwidths))

@@ -10,24 +10,25 @@ class TreeConfig:
     Attributes
     ----------
     max_cell_points : int
-        Cells with more points are divided; visiting 16 points takes much less time than visiting a node.
+        Cells with more points are divided; visiting a chunk of 16 points takes much less time than visiting a node.
     min_half_sides : tuple of float
-        By dimension: cells whose half-side is below this share of the smallest bandwidth are not divided, because
-        spheres rarely cut them.
+        By dimension: cells whose half-side is below this share of the smallest bandwidth are not divided, because the
+        sphere of radius h around a query rarely cuts them.
     moves_per_rebuild : tuple of int
         Moves per point after which the tree is rebuilt, before rounding errors of the moments add up. The first
         number is for queries that visit many points, the second for queries that use moments almost only.
     few_evaluations : int
-        Evaluations per update up to which the second number applies.
+        The second number applies if an update visits at most this number of nodes and points, on average.
     max_growth : float
         The tree is rebuilt if bandwidths have grown by this factor, because larger nodes then need moments.
     min_points : tuple of int
-        By dimension: number of points from which "auto" uses the tree; see benchmarks/moment_tree_crossover.py.
+        By dimension: smallest number of points for which "auto" uses the tree; see
+        benchmarks/moment_tree_crossover.py.
     min_points_per_moment : int
-        The same for each moment of a cell.
+        "auto" also requires this number of points for each moment of a cell.
     updates_per_call, updates_per_thread : int
-        Most updates per compiled call, a fraction of a second, after which Ctrl-C takes effect; least updates for a
-        thread.
+        Largest number of updates in one compiled call, and smallest number for a thread. A call takes a fraction of a
+        second, after which Ctrl-C takes effect.
     """
 
     max_cell_points: int = 256

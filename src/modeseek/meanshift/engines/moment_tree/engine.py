@@ -39,7 +39,7 @@ class MomentTreeWorkspace(BaseWorkspace):
         self._tree: Tree | None = None
 
     def place(self, members: IntArray, values: Array) -> None:
-        """Set the positions of some of the points."""
+        """Set the positions of the points with indices `members`."""
         from modeseek.meanshift.engines.moment_tree.updates import place
 
         if self._tree is None or (np.abs(values - self._root[:-1]) > self._root[-1]).any():
@@ -147,7 +147,7 @@ class MomentTreeEngine:
         return len(points) >= self.pays_from(profile, points.shape[1])
 
     def pays_from(self, profile: ProfileLike, dimensions: int) -> int:
-        """Return the number of points from which this engine should be faster than `brute`."""
+        """Return the smallest number of points for which this engine should be faster than `brute`."""
         assert profile.code is not None
         moments = trees.n_moments(trees.make_basis(dimensions, profile.code))
         return max(self._config.min_points[dimensions], self._config.min_points_per_moment * moments)

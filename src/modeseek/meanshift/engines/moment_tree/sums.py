@@ -8,7 +8,7 @@ the centre. Then
 
 so the sum over points within the ball follows from their moments sum_j w_j u^alpha, |alpha| <= 2 m + 1. The moments of
 all cells of a node inside the ball are added first, and the polynomial is evaluated once. Cells outside the ball are
-skipped. Cells that the sphere cuts are opened: their node, or their points, are visited.
+skipped. Cells that the sphere of radius h cuts are opened: the node or the points in them are visited.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ _low_power_sums = helper(inline="always")(low_power_sums)
 
 @helper(**FAST_MATH)
 def _high_power_sums(basis, mu, s, v, inv, coefficients):  # type: ignore[no-untyped-def]
-    """Return the same for any power; its coefficients result from repeated multiplication by the quadratic."""
+    """Return the sums of `low_power_sums` for any m; the polynomial results from products with the quadratic."""
     d, n_low = len(basis.dims), len(basis.monomials.raised) // len(basis.dims)
     raised, factors = basis.monomials.raised, basis.monomials.factors
     quadratic, power, product = coefficients[0], coefficients[1], coefficients[2]
@@ -144,7 +144,7 @@ def _shift(basis, tree, q, h, scratch):  # type: ignore[no-untyped-def]
         v2 = boxes[node, 2] - q[2] if d > 2 else 0.0
         v = v0, v1, v2
         _cell_distances(basis, s, v, near, far)
-        # two lists without a branch, because which cells are cut cannot be predicted
+        # both lists are filled without a branch, because a processor cannot predict which cells are cut
         n_cut = n_inside = 0
         within = inner if s <= max_half else -1.0
         for lane in range(lanes):

@@ -15,9 +15,9 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-# Points in a chunk, the unit in which a cell stores points: whole vector registers without a remainder.
+# Number of points in a chunk, the unit in which a cell stores points. A chunk fills whole vector registers.
 CHUNK = 16
-# Slices of a node along each axis, by dimension.
+# Number of slices of a node along each axis, by dimension.
 FAN = (0, 16, 4, 2)
 
 
@@ -29,9 +29,9 @@ class Monomials(NamedTuple):
     parent, axis : (K,) integer array
         Monomial k is monomial `parent[k]` times `u[axis[k]]`.
     raised : (K2, d) integer array
-        The product of monomial k with u_c, for all k of degree <= 2 m.
+        Index of the product of monomial k and u_c, for all k of degree <= 2 m.
     factors : (2 d + 1, K2) integer array
-        The product of monomial k with term t of the quadratic (1, u_c, u_c^2); -1 if its degree exceeds 2 m.
+        Index of the product of monomial k and term t of the quadratic (1, u_c, u_c^2); -1 if its degree exceeds 2 m.
     """
 
     parent: IntArray
@@ -78,10 +78,10 @@ def make_basis(d: int, m: int) -> Basis:
 
 
 def n_moments(basis: Basis) -> int:
-    """Return the number of moments of a cell; also compiled.
+    """Return the number of moments of a cell. This function is compiled too.
 
-    Up to the biweight (m = 1) only the moments in use are kept: w, w u, w u_a u_b, w |u|^2 u. For larger m, all moments
-    up to degree 2 m + 1.
+    For flat (m = 0) and biweight (m = 1) profiles, only the moments in use are kept: w, w u, and for m = 1 also
+    w u_a u_b and w |u|^2 u. For larger m, all moments up to degree 2 m + 1 are kept.
     """
     d, degree = len(basis.dims), 2 * len(basis.power) + 1
     if len(basis.power) == 0:
@@ -102,17 +102,18 @@ class Tree(NamedTuple):
     ----------
     points, weights : (n, d) and (n,) arrays
     slack : float
-        Bound on the rounding error of a distance. Cells within this distance of the sphere are opened.
+        Bound on the rounding error of a distance. Cells this close to the sphere of radius h are opened.
     max_h : float
         The largest bandwidth. Nodes with a larger half-side have no moments.
     boxes : (N, d + 2) array
-        Centre of a node, half its side, and the inverse of that.
+        Centre of a node, half its side, and the inverse of half its side.
     parent_cell : (N,) integer array
         The cell that a node fills; -1 for the root.
     counts : (N L,) integer array
-        Points in each cell.
+        Number of points in each cell.
     content : (N L,) integer array
-        What a cell contains: a node if >= 0, nothing if -1, else chunk -2 - content and the chunks linked to it.
+        What a cell contains: a node with this number if >= 0, nothing if -1, otherwise the points of the chunk with
+        number -2 - content and of the chunks linked to it.
     moments, max_weight : (N L, K) and (N L,) arrays
         Moments of each cell, and the largest weight that the cell has had.
     chunks : (M, d + 1, CHUNK) array
@@ -120,8 +121,8 @@ class Tree(NamedTuple):
     chunk_points : (M CHUNK,) integer array
         The point in each slot.
     chunk_sizes, next_chunk : (M,) integer array
-        Points in a chunk, and the next chunk of the same cell, or the next free one. Only the first chunk of a cell
-        has unused slots.
+        Number of points in a chunk; the next chunk of the same cell, or the next free chunk. Only the first chunk of a
+        cell has unused slots.
     free_chunk : (1,) integer array
         The first free chunk.
     cell_of, slot_of : (n,) integer array
@@ -181,7 +182,7 @@ def empty_tree(
 
 
 def with_chunks(tree: Tree, n_nodes: int) -> Tree:
-    """Return the tree with as many chunks as its points can ever need."""
+    """Return the tree after as many chunks are allocated as its points can ever need."""
     n, d = tree.points.shape
     # each cell has at most one chunk with unused slots
     return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 1, n))
@@ -206,7 +207,7 @@ def build_scratch(tree: Tree) -> tuple[Array, ...]:
 
 
 class QueryScratch(NamedTuple):
-    """Arrays for one query at a time.
+    """Scratch arrays for the sums of one query.
 
     Attributes
     ----------
@@ -235,7 +236,7 @@ class QueryScratch(NamedTuple):
         """Allocate the arrays."""
         d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
         n_low = max(len(basis.monomials.raised) // d, 2 * d + 1)
-        # a node adds at most all its cells, and 1100 halvings lead from the largest float to the smallest
+        # a node adds at most all its cells, and 1100 halvings lead from the largest extent to the smallest bandwidth
         stack = np.empty(lanes * 1100, dtype=np.int64)
         cut, inside = np.empty((2, lanes + 1), dtype=np.int64)
         near, far = np.empty((2, lanes))

@@ -56,7 +56,7 @@ def _cell(basis, tree, node, x):  # type: ignore[no-untyped-def]
 
 @helper
 def _add(basis, tree, cell, x, w, powers):  # type: ignore[no-untyped-def]
-    """Add a point to the moments of a cell; up to the biweight the few moments in use are written out."""
+    """Add a point to the moments of a cell. For flat and biweight profiles, the few moments are written out."""
     d, m = len(basis.dims), len(basis.power)
     node, boxes, moments = cell // FAN[d] ** d, tree.boxes, tree.moments
     scale = boxes[node, d + 1]
@@ -140,7 +140,7 @@ def _remove(basis, tree, i):  # type: ignore[no-untyped-def]
 
 @helper
 def _same_cell(basis, tree, cell, x):  # type: ignore[no-untyped-def]
-    """Return whether x lies in a cell, not within rounding of the boundary of the node."""
+    """Return whether x lies in a cell, and not so near the boundary of the node that rounding could matter."""
     d, node = len(basis.dims), cell // FAN[len(basis.dims)] ** len(basis.dims)
     for c in range(d):
         if not abs(x[c] - tree.boxes[node, c]) * tree.boxes[node, d + 1] < 1.0 - 1e-9:
@@ -155,7 +155,7 @@ def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
     boxes, counts, moments = tree.boxes, tree.counts, tree.moments
     cell, w = tree.cell_of[i], tree.weights[i]
     if _same_cell(basis, tree, cell, new):
-        # most moves stay in their cell, and then in their slot
+        # most points stay in their cell when they move, and keep their slot
         slot = tree.slot_of[i]
         for c in range(d):
             tree.chunks[slot // CHUNK, c, slot % CHUNK] = new[c]
@@ -193,8 +193,8 @@ def divide(basis, tree, max_points, min_half, order, scratch):  # type: ignore[n
     """Divide the root into nodes and sum their moments; return the number of nodes.
 
     Cells with more than `max_points` points are divided, unless their half-side is at most `min_half`. Return -1 if the
-    tree has no room for all nodes. `order` lists the points, sorted by cell at the end. `scratch` has integer arrays
-    for points (2), nodes (2) and cells, and one for the moments of a point.
+    tree has no room for all nodes. `order` lists the points, and is sorted by cell in place. `scratch` comes from
+    `build_scratch`.
     """
     d, fan, lanes = len(basis.dims), FAN[len(basis.dims)], FAN[len(basis.dims)] ** len(basis.dims)
     boxes, counts, moments = tree.boxes, tree.counts, tree.moments
@@ -250,7 +250,7 @@ def fill_chunks(basis, tree, order):  # type: ignore[no-untyped-def]
 
 @compiled
 def place(basis, tree, members, values, powers):  # type: ignore[no-untyped-def]
-    """Set the positions of some of the points, all inside the root."""
+    """Set the positions of the points with indices `members`; new positions must be inside the root."""
     for k in range(len(members)):
         i = members[k]
         old = position(basis, tree.points, i)

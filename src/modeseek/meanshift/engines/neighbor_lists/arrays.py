@@ -12,11 +12,11 @@ class Counters(NamedTuple):
     Attributes
     ----------
     groups : array
-        Groups in use.
+        Number of groups in use.
     evaluations, extra : array
-        Distances computed, and those among them that loose groups caused.
+        Number of distances computed, and number of distances among them that loose groups caused.
     loose, anchors, unanchored : array
-        Loose groups, anchors in use, and loose groups without an anchor.
+        Numbers of loose groups, of anchors in use, and of loose groups without an anchor.
     """
 
     groups: IntArray
@@ -98,7 +98,7 @@ class Limits(NamedTuple):
     anchor_reach : float
         Radius of the list of an anchor.
     max_evaluations, max_extra : int
-        Distances, and distances caused by loose groups, after which a call returns.
+        Number of distances, and of distances caused by loose groups, after which a call returns.
     """
 
     tolerance: float

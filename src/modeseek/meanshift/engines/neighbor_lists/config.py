@@ -7,26 +7,31 @@ from dataclasses import dataclass
 class ListConfig:
     """When lists are built, and how large they are. The values affect speed and memory, not results.
 
+    Lists contain groups of coincident points. `arrays.Lists` explains loose groups and anchors.
+
     Attributes
     ----------
     min_groups : int
-        With at most this many groups, every group is visited.
+        With at most this many groups, no lists are built, and every query visits every group.
     skins : tuple of float
-        Candidates for the skin, the part of the radius beyond the bandwidth, relative to the bandwidth. The widest
-        skin that respects the following limits is used.
+        The radius of a list exceeds the bandwidth by a margin, the skin. These are the candidates for the skin, as
+        shares of the bandwidth. The widest skin that respects the following limits is used.
     max_growth : float
-        A skin must not multiply the length of the lists by more than this.
+        Largest factor by which a skin may lengthen the lists.
     max_share : float
-        Lists must not hold more than this share of all pairs.
+        Largest share of all pairs that the lists may hold.
     max_entries : int
-        Most entries of all lists. Lists are concatenated at the end, which takes 256 MB for 2**25 entries.
+        Largest number of entries of all lists together. Lists are concatenated at the end, which takes 256 MB for 2**25
+        entries.
     rebuild_cost : float
         Lists are rebuilt once loose groups have cost this many times as much as building the lists.
     max_anchors : int
+        Largest number of anchors.
     anchor_span : float
         Distance from an anchor within which loose groups share it, relative to the bandwidth; at least half the skin.
     coordinates_per_call : int
-        Coordinates read per compiled call: a fraction of a second, after which Ctrl-C takes effect.
+        Number of coordinates that one compiled call reads. It takes a fraction of a second, after which Ctrl-C takes
+        effect.
     """
 
     min_groups: int = 256
@@ -44,5 +49,5 @@ DEFAULT_LISTS = ListConfig()
 
 
 def pair_cost(d: int) -> float:
-    """Return the cost of a pair in a matrix product, in distances; measured for d = 4 to 512."""
+    """Return the cost of one entry of a matrix product, as a multiple of one distance; measured for d = 4 to 512."""
     return 0.1 + 2.0 / (d + 4)

@@ -20,25 +20,27 @@ if TYPE_CHECKING:
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
     from modeseek.meanshift.engines.neighbor_lists.loops import ListShifts
 
-# Number of coordinates between two checks whether a point is farther than h; rows are padded to a multiple of it.
+# Rows are cut into blocks of at most BLOCK_WIDTH coordinates, a multiple of PAD_TO. After each block, the engine checks
+# whether the point is already farther than h.
 BLOCK_WIDTH = 64
 PAD_TO = 8
-# (dimension, least n, largest share of pairs within h) where this engine is faster than `brute`; measured by
-# benchmarks/neighbor_lists_crossover.py. Up to MAX_SECOND_DIMENSION the work of both is estimated instead of a share.
+# (smallest dimension, smallest n, largest share of pairs within h) for which this engine is faster than `brute`,
+# measured by benchmarks/neighbor_lists_crossover.py. Up to MAX_SECOND_DIMENSION dimensions, the work of both engines is
+# estimated instead of the share.
 CROSSOVERS = ((128, 300, 1.0), (MAX_SECOND_DIMENSION + 1, 1000, 0.4), (48, 1000, 1.0), (12, 2000, 1.0))
-# A point in a list takes as long as this many points of a block, because points of a block are contiguous. If points
-# move one at a time, lists are outdated soon, and take as many times longer.
+# A point in a list takes as long as this many points of a block of `brute`, because points of a block are contiguous.
+# If points move one at a time, lists are soon outdated, and take COST_OF_MOVES times longer.
 BLOCK_POINTS_PER_MEMBER = 1.75
 COST_OF_MOVES = 3.5
-# Number of points whose neighbours are counted to estimate that share.
+# Number of points whose neighbours are counted to estimate the share of pairs within h.
 SAMPLE_POINTS = 64
 
 
 class NeighborListsWorkspace(MergingWorkspace):
     """A state stored by rows, with a list for each point of the points that may come within the bandwidth.
 
-    Lists are built by matrix products, for the largest bandwidth to come plus a skin. Every query visits the points
-    that have moved more than half the skin, until the lists are rebuilt. Results are therefore always exact.
+    Lists are built by matrix products. Their radius is the largest coming bandwidth plus a margin, the skin. A query
+    also visits all points that have moved more than half the skin since then. Results are therefore always exact.
     """
 
     def __init__(

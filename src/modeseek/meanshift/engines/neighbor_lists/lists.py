@@ -11,7 +11,7 @@ from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupStat
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig, pair_cost
 from modeseek.meanshift.engines.neighbor_lists.loops import SKIP_COST, find_loose, list_neighbors
 
-# Numbers in one block of products, and rows that are sampled to estimate the length of lists.
+# Number of entries in one block of products, and number of rows that are sampled to estimate the length of lists.
 PRODUCTS_PER_BLOCK = 1 << 21
 SAMPLE_ROWS = 64
 
@@ -48,10 +48,10 @@ def build_lists(rows: Array, radius: float, max_entries: int) -> tuple[IntArray,
 
 
 def iter_lists(queries: Array, rows: Array, radius: float) -> Iterator[tuple[slice, IntArray, IntArray]]:
-    """Yield a block of queries, and starts and members of the lists of rows within the radius of each query.
+    """Yield, block by block, the slice of the queries, and starts and members of their lists of rows within `radius`.
 
-    The members may include a few rows beyond the radius, because the products are rounded. They are computed in single
-    precision where its rounding adds few rows. The arrays are overwritten by the next block.
+    Lists may include a few rows beyond the radius, because matrix products are rounded. The products are computed in
+    single precision if its rounding adds few rows. The arrays are overwritten by the next block.
     """
     longest = float(max(_squares(queries).max(initial=0.0), _squares(rows).max()))
     slack = 16 * (rows.shape[1] + 4) * longest
@@ -76,7 +76,7 @@ def _squares(rows: Array) -> Array:
 
 
 class ListKeeper:
-    """Keeps the lists of groups while they are valid, and rebuilds them when that saves time.
+    """Keeps the lists of groups of coincident points, and rebuilds them when that saves time.
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ class ListKeeper:
     def prepare(self, state: GroupState, m: int, h: float, n_updates: int) -> tuple[Lists, Limits]:
         """Return lists that are valid for bandwidths up to h, and the limits of compiled calls.
 
-        Lists are rebuilt if their radius is too small, if `n_updates` updates would cost more with the present lists,
-        or if loose groups have cost as much as building them. The total cost is thus close to the minimum.
+        Lists are rebuilt if their radius is too small, if `n_updates` updates with the present lists would cost more
+        than a rebuild, or if loose groups have already cost as much. The total cost is thus close to the minimum.
 
         Parameters
         ----------

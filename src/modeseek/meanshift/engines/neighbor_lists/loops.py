@@ -12,7 +12,7 @@ from modeseek.meanshift.engines.neighbor_lists import arrays, sums
 from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
 from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal
 
-# The cost of skipping a loose group, in distances.
+# The cost of skipping a loose group, as a multiple of one distance.
 SKIP_COST = 1 / 8
 # Factor for squared distances that select what is visited, so that rounding excludes nothing.
 SAFETY = 1.0001
@@ -25,7 +25,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @njit(**FAST_MATH)
 def _square(x, y):  # type: ignore[no-untyped-def]
-    """Squared distance of two positions."""
+    """Return the squared distance of two positions."""
     r = 0.0
     for b in range(x.shape[0]):
         for e in range(x.shape[1]):
@@ -78,7 +78,7 @@ def _add_loose(g, positions, lists, limits):  # type: ignore[no-untyped-def]
 
 @njit(**FAST_MATH)
 def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
-    """Mark a moved group as loose if it is far from its origin, or find another anchor if it is far from its own."""
+    """Mark a moved group as loose if it is far from its origin; find another anchor if it is far from its anchor."""
     if not lists.is_loose[g]:
         if _square(positions[g], lists.origins[g]) > limits.max_drift:
             _add_loose(g, positions, lists, limits)
@@ -90,7 +90,10 @@ def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
 
 @njit(**FAST_MATH)
 def _merge_loose(lists, q, reach, source, low, high, out):  # type: ignore[no-untyped-def]
-    """Write, ascending, the groups of `source[low:high]` that are not loose and the loose groups near q; count them."""
+    """Write the groups of `source[low:high]` that are not loose, and the loose groups near q; return their number.
+
+    `out` is in ascending order.
+    """
     counters = lists.counters
     for a in range(counters.anchors[0]):
         lists.anchor_near[a] = _square(lists.anchors[a], q) <= reach**2 * SAFETY
@@ -117,7 +120,10 @@ def _merge_loose(lists, q, reach, source, low, high, out):  # type: ignore[no-un
 
 @njit(**FAST_MATH)
 def _shift_group(kind, state, lists, g, q, h, span, picked, shift, scratch):  # type: ignore[no-untyped-def]
-    """Mean shift of group g at q over its list, or its anchor's, and the loose groups; without a list, over all."""
+    """Write the mean shift of group g, which is at q.
+
+    The sum runs over the list of the group or of its anchor and over loose groups, or, without a list, over all groups.
+    """
     counters = lists.counters
     source, low, high = lists.all_groups, 0, counters.groups[0]
     listed = len(lists.starts) > 0
@@ -176,7 +182,7 @@ class ListShifts(NamedTuple):
         ``(state, lists, limits, updates, spherical)``: apply updates in order; return how many were applied when a
         limit was reached or no unused group was left.
     all : callable
-        ``(positions, weights, queries, starts, members, spherical)``: shift each query against its list.
+        ``(positions, weights, queries, starts, members, spherical)``: shift each query, with sums over its list.
     """
 
     each: Callable[..., int]
@@ -187,7 +193,7 @@ class ListShifts(NamedTuple):
 def shifts(code: int) -> ListShifts:
     """Return the compiled functions of a built-in profile."""
 
-    # The loops are not functions that are inlined here: Numba takes most of its time to copy what it inlines.
+    # The loops are written out here, because Numba would spend most of its compile time copying inlined functions.
     @compiled
     def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
         (positions, groups), counters = state, lists.counters

@@ -1,4 +1,4 @@
-"""Compiled mean shifts over a list of groups.
+"""Compiled mean shifts over a list of groups of coincident points.
 
 A sum runs over the groups within reach in ascending order, whichever list contains them. The result therefore does not
 depend on when lists are built, bit for bit.
@@ -13,7 +13,7 @@ from modeseek.meanshift.engines.shared_loops import weigh
 
 @njit(**FAST_MATH)
 def sum_over(kind, positions, weights, q, h, source, low, high, shift, scratch):  # type: ignore[no-untyped-def]
-    """Mean shift of q over the groups `source[low:high]`; `scratch` has two arrays longer than any list."""
+    """Write the mean shift of q over the groups `source[low:high]`; `scratch` has two arrays longer than any list."""
     n, blocks, width = positions.shape
     rows, x = positions.reshape(n, blocks * width), q.reshape(blocks * width)
     limit = h * h * (1.0 + 1e-6)  # a little beyond h: the weight decides at the boundary
@@ -32,7 +32,7 @@ def sum_over(kind, positions, weights, q, h, source, low, high, shift, scratch):
 def _sum_short(kind, rows, weights, x, inv, limit, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
     """Sum over short rows: four distances at a time, and all distances before the weighted sum."""
     d = len(x)
-    zero = x[0] - x[0]  # of the type of the points, so that float32 rows use float32 instructions
+    zero = x[0] - x[0]  # zero of the type of the points, so that float32 rows use float32 instructions
     m, last = 0, high - 1
     for k in range(low, high, 4):
         # the last four may contain a row twice; it is measured twice and stored once
@@ -100,7 +100,7 @@ def _sum_long(kind, positions, rows, weights, q, x, inv, limit, source, low, hig
 
 @njit(**FAST_MATH)
 def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
-    """Add four weighted rows, which reads and writes the sum less often; slices would cost more than the sum."""
+    """Add four weighted rows at once, which reads and writes the sum less often. Array slices would be slower."""
     i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
     g0, g1, g2, g3 = g[k], g[k + 1], g[k + 2], g[k + 3]
     for c in range(len(shift)):

@@ -1,7 +1,8 @@
-"""Kernels for simultaneous shifts: many queries against one state, tile by tile.
+"""Kernels for simultaneous shifts of many queries, with sums over one state, tile by tile.
 
-A block has a tile of queries, visits tiles of points and keeps eight pairs per thread, so that each number loaded is
-used several times. If no point of a tile is within reach of the queries, the tile ends after the distances.
+A block of threads has a tile of queries and visits tiles of points. Each thread computes eight pairs at a time, so that
+each loaded number is used several times. If no point of a tile is within reach of a query, the tile ends after the
+distances.
 """
 
 import math
@@ -32,7 +33,7 @@ def sums_kernel(spec: KernelSpec) -> Any:
     x and queries have the coordinates of n points and m queries as rows, padded to whole tiles; inv (m,) is h^-2. near
     (tiles of queries, tiles of points) is 0 for tiles that are farther apart than h. The kernel writes the sums
     of weights, mass (splits, m), and of weighted differences, gone (splits, d, m). Block (b, s) sums over split s of
-    the points.
+    the points, for tile b of the queries.
     """
     weighted, weight, real = spec.weighted, weight_of(spec.code, spec.single), spec.real
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from numba import cuda
 from numba.cuda.core import config
 
-# A few chains with one block each are intended, and no reason for a warning.
+# Numba must not warn about few blocks: a launch may have only a few chains, with one block each.
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 SIMULATED = bool(config.ENABLE_CUDASIM)
 LANES = 1 if SIMULATED else 32

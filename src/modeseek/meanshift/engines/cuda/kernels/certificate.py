@@ -1,4 +1,4 @@
-"""The certificate on the device: whether no later update can change the partition; see `meanshift.partition`."""
+"""The certificate on the device: whether no later update can change the partition; see `meanshift.certificate`."""
 
 import math
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec
 
-# Points whose distances are tested before all pairs, and rows of pairs between two tests.
+# Number of points whose distances are tested before all pairs, and number of rows of pairs between two tests.
 WITNESSES = 16
 ROWS = 64
-# As in `modeseek.meanshift.certificate`: the largest angle between two points of a group under the cosine metric.
+# As in `modeseek.meanshift.certificate`: the largest angle between two points of a cluster under the cosine metric.
 MAX_ANGLE = math.pi / 4
 
 
@@ -24,8 +24,8 @@ def certifier(spec: KernelSpec) -> Callable[..., Any]:
 
     A partition is certified if its diameter D is below tau and its gap exceeds h_upper + 2 D. Because tau is below half
     of every bandwidth, it suffices to let D be the largest distance below tau and the gap the smallest other distance:
-    if gap > h_upper + 2 D, no distance lies between D and the gap, and the points closer than tau to each other form
-    the groups.
+    if gap > h_upper + 2 D, no distance lies between D and the gap, and points closer than tau to each other form the
+    clusters.
 
     `state` is the tuple (x, n, stride, d). All threads must call the function after a barrier.
     """

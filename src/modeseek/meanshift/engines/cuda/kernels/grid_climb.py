@@ -2,7 +2,7 @@
 
 Cells farther from a climber than the bandwidth are skipped. A cell entirely within the bandwidth contributes by its
 moments, which is exact for flat and biweight weights, because these are polynomials. The points of
-all other cells are visited. Each thread has one climber and takes it to its end.
+all other cells are visited. Each thread moves one climber until it stops.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BIWEIGHT = 1
 # Entry of the sums that holds the sum of weights; the first entries hold the sums of weighted differences.
 TOTAL = 3
 MAX_CELLS = 1 << 22
-# Cells per bandwidth along an axis.
+# Largest number of cells per bandwidth along an axis.
 MAX_FINENESS = 24
 # The density is estimated from the neighbours of some points among a sample.
 SAMPLE_QUERIES = 64
@@ -109,7 +109,7 @@ def _moments(u: Array, w: Array, cell: IntArray, count: int) -> Array:
 
 @cache
 def climb_kernel(code: int, dim: int) -> Any:
-    """Return the kernel ``(cells, h, tol, most, spherical, ends, last, steps)`` that takes climbers to their ends.
+    """Return the kernel ``(cells, h, tol, most, spherical, ends, last, steps)`` that moves climbers until they stop.
 
     `ends` (m, d) has the starting positions, which the kernel replaces by the ends. `last` and `steps` get the length
     of the last step and the number of steps. A climber stops after a step of at most tol * h, or after `most` steps.

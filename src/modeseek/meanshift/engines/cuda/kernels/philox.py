@@ -13,7 +13,7 @@ ZERO = np.uint64(0)
 
 
 def round_keys(seed: int, chain: int) -> np.ndarray:
-    """Return the (rounds, 2) keys for the key (seed, chain); computed on the host, where integers do not overflow."""
+    """Return the keys of all rounds, shape (rounds, 2), computed on the host, where integers do not overflow."""
     words = zip((seed, chain), draws.KEY_STEPS, strict=True)
     columns = [[(word + number * step) % 2**64 for number in range(draws.ROUNDS)] for word, step in words]
     return np.array(columns, dtype=np.uint64).T.copy()

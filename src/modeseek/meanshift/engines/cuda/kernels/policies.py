@@ -12,7 +12,7 @@ UNIFORM = 1
 SHRINKING = 2
 ANCHORED = 3
 WALK = 4
-# The columns of a row.
+# The positions of fields in a row.
 H_MIN = PolicyCode._fields.index("h_min")
 H_0 = PolicyCode._fields.index("h_0")
 H_MAX = PolicyCode._fields.index("h_max")
@@ -61,7 +61,7 @@ def draw_walk(policy, u, nu, h):  # type: ignore[no-untyped-def]
 
 @device
 def upper(policy, h, k):  # type: ignore[no-untyped-def]
-    """Return the largest bandwidth that can be drawn after k draws."""
+    """Return an upper bound of all bandwidths after k draws."""
     h_min, h_0, h_max = policy[H_MIN], policy[H_0], policy[H_MAX]
     if policy[0] == SHRINKING:
         return _shrinking_upper(nu_of(policy, k + 1), h_0, h_max)
@@ -74,7 +74,7 @@ def upper(policy, h, k):  # type: ignore[no-untyped-def]
 
 @device
 def frozen(policy, h, k):  # type: ignore[no-untyped-def]
-    """Return whether the next draw changes h by at most FROZEN * h."""
+    """Return whether every possible next draw changes h by at most FROZEN * h."""
     largest = 1.0 - 2.0**-53
     if policy[0] == WALK:
         nu = nu_of(policy, k + 1)

@@ -14,7 +14,7 @@ from modeseek.meanshift.engines.shared_loops import SHAPES
 
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3
-# Points that a thread adds between two tests of the loop condition.
+# Number of points that a thread adds between two tests of the loop condition.
 UNROLL = 4
 
 
@@ -55,7 +55,7 @@ class KernelSpec(NamedTuple):
 
 
 def stride_of(n: int, spec: KernelSpec) -> int:
-    """Return the distance between the coordinates of a state of n points."""
+    """Return the distance in memory between two coordinates of a point, in a state of n points."""
     whole = UNROLL * spec.threads
     return -(-n // whole) * whole if spec.dim else n
 
@@ -72,8 +72,8 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
 
     ``(xs, n, w, i, inv, last, place, partial, page)`` returns the squared length of the move. xs are three arrays, the
     first `dim` of which hold the coordinates, padded by points far away to a multiple of UNROLL * threads. inv is h^-2.
-    `last` is the point moved before, whose position is in `place`; the function replaces it by the position of point i.
-    Indices are unsigned, which saves a test for negative ones.
+    `last` is the point that moved before, and `place` has its position; the function writes the new position of point i
+    to `place`. Indices are unsigned, which saves a test for negative indices.
     """
     dim, weighted, spherical, threads = spec.dim, spec.weighted, spec.spherical, spec.threads
     weight, block, real = weight_of(spec.code, spec.single), block_of(threads), spec.real
@@ -144,7 +144,7 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
             else:
                 m0, m1, m2 = q0, q1, q2
         place[0], place[1], place[2] = m0, m1, m2
-        if uint32(me) == i % uint32(threads):  # the thread that reads this point in later sums, so that none waits
+        if uint32(me) == i % uint32(threads):  # written by the thread that later reads it: none has to wait
             x0[i] = m0
             if dim > 1:
                 x1[i] = m1
@@ -162,7 +162,7 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
 
 @cache
 def high_shifter(spec: KernelSpec) -> Callable[..., Any]:
-    """Return the same for any dimension: the weights of all points first, then one coordinate after the other.
+    """Return the device function that moves a point in any dimension: first all weights, then one coordinate at a time.
 
     ``(state, w, i, inv, g, new, partial)`` returns the squared length of the move after a barrier. `state` is the tuple
     (x, n, stride, d), and g and new are scratch for n and d numbers.
@@ -216,7 +216,7 @@ def high_shifter(spec: KernelSpec) -> Callable[..., Any]:
             gone = float64(x[c * stride + i]) - old
             square += gone * gone
         square = block_sum(partial, 0, square)
-        sync()  # before the page is used again
+        sync()  # before the page of `partial` is used again
         return square
 
     return shift

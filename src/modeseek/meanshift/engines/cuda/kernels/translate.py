@@ -1,4 +1,4 @@
-"""Translate formulas written for NumPy to device functions of numbers.
+"""Translate formulas written for NumPy arrays to device functions of numbers.
 
 On the device, a float64 literal in an expression of float32 numbers makes the result float64. The translation therefore
 writes all literals in the precision of the points, and replaces NumPy's functions by those of `math`.
@@ -49,7 +49,7 @@ def _expression(text: str) -> ast.expr:
 
 
 def translated(function: Callable[..., Any], real: type = np.float64) -> Callable[..., Any]:
-    """Return the function of numbers for a formula, with literals in a given precision.
+    """Return a function that computes a formula for numbers, with all literals in a given precision.
 
     Parameters
     ----------
