@@ -38,7 +38,7 @@ from modeseek._storage.errors import DataError
 
 __all__ = ["read_container", "write_container"]
 
-# not the beginning of any text, and broken by programs that convert line ends
+# no text begins with these bytes, and programs that convert line ends change them
 MAGIC = b"\x89MODESEEK\r\n\x1a"
 VERSION = 2
 HEAD = struct.Struct("<12sIQ32s")
@@ -90,7 +90,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
             raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions; files cannot hold it.")
     places = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     record = {"kind": kind, "written_by": __version__, "value": encoded, "arrays": places}
-    # ascii: what cannot be UTF-8 in a name is escaped
+    # ASCII with escapes: names may have characters that UTF-8 cannot encode
     text = json.dumps(record, allow_nan=False, separators=(",", ":")).encode("ascii")
     if why := _too_large(text):
         raise DataError(f"cannot write '{path}': its record {why}.")
@@ -112,15 +112,15 @@ def read_container(path: str | os.PathLike[str], kind: str, hint: Any, remedy: s
     kind : str
         What the file must hold.
     hint : type
-        Type of the value.
+        Type that the value must have.
     remedy : str
         What to do if the file cannot be read, as a sentence.
 
     Raises
     ------
     DataError
-        If the file holds something else, is of another version of the format or damaged, or declares more than it
-        holds.
+        If the file holds another kind of value, has another version of the format, is damaged or does not fit into
+        memory.
     """
     try:
         # before it is opened: opening a pipe waits for a writer
@@ -202,7 +202,7 @@ class _Place(NamedTuple):
 
     @classmethod
     def of(cls, declared: Any, size: int) -> _Place:
-        """Check what a file of `size` bytes declares; integers of Python do not overflow."""
+        """Check and return the declaration of an array in a file of `size` bytes."""
         if not (isinstance(declared, list) and len(declared) == 3):
             raise _Damaged("an array is not declared by name, type and shape")
         name, dtype, shape = declared
@@ -241,7 +241,7 @@ def _refuse(constant: str) -> Any:
 
 
 def _too_large(text: bytes) -> str:
-    """Return what a record has too much of; commas and brackets in strings count as well."""
+    """Return why a record is too large, or ""; commas and brackets in strings also count as values."""
     values = text.count(b",") + text.count(b"[") + text.count(b"{")
     if len(text) > LONGEST_RECORD:
         return f"has {len(text):,} bytes, more than {LONGEST_RECORD:,}"

@@ -20,7 +20,8 @@ TIFF_SUFFIXES = (".tif", ".tiff")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF_SUFFIXES, ".npy", ".bmp", ".webp")
 # formats that hold integers of more than 8 bits without loss
 LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
-# bitmaps compress little, and Pillow decompresses them slowly: a larger one must not exceed this ratio
+# BMP files with more bytes of pixels must not exceed this ratio of pixels to file size: the format compresses little,
+# and Pillow decompresses it slowly
 ALWAYS_BITMAP_BYTES = 1 << 20
 MOST_BITMAP_RATIO = 2_000
 # Pillow may open only these formats, for any ending: one of its other readers starts an external program
@@ -64,14 +65,14 @@ def read_image(path: str | os.PathLike[str]) -> ImageFile:
 
 
 def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[str] = ()) -> None:
-    """Write uint8 colours, or labels: with 8 or 16 bits (PNG), 32 bits (TIFF) or as they are (NPY).
+    """Write colours or labels as an image; labels have 8 or 16 bits in PNG, 32 bits in TIFF, and their type in NPY.
 
     Parameters
     ----------
     path : str or path-like
         The file to write.
     values : array
-        The pixels.
+        The pixels: colours if they are uint8, otherwise labels.
     colors : sequence of str, optional
         Colours ("#rrggbb") of the labels 0, 1, ... A PNG of up to 256 labels is then a palette image: viewers show the
         colours, and `numpy.asarray(PIL.Image.open(path))` returns the labels.
@@ -79,7 +80,7 @@ def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[
     Raises
     ------
     DataError
-        If a PNG would have to hold more than 16 bits, or a volume.
+        If labels do not fit into a PNG, because they exceed 16 bits or are a volume.
     """
     suffix = Path(path).suffix.lower()
     is_label = values.dtype != np.uint8
@@ -151,7 +152,7 @@ def _check_pages(source: Path) -> None:
             try:
                 file.seek(at + counted + tags * tag)
             except (OSError, OverflowError, ValueError):
-                return  # beyond any file: tifffile stops there, too
+                return  # the position is beyond the end of any file: tifffile stops there, too
             at = int.from_bytes(file.read(wide), order)
 
 

@@ -1,4 +1,4 @@
-"""Arrow IPC files and streams, and Feather, by pyarrow."""
+"""Arrow IPC files and streams, and Feather files, read and written with pyarrow."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""JSON lines, one object for each row; or one JSON list of objects, or object of lists."""
+"""JSON: lines with one object for each row, one list of such objects, or one object with a list for each column."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class Json(WholeFormat):
         try:
             found = _parsed(text)
         except json.JSONDecodeError:
-            # text in quotes can have other line ends of Unicode
+            # not `str.splitlines`: JSON strings may contain other line ends of Unicode
             found = [_parsed(line) for line in re.split(r"[\r\n]+", text) if line.strip()]
         if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
             return arrow_table(list(found), found.values())
