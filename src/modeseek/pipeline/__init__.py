@@ -1,4 +1,4 @@
-"""From a data file to clusters and output files, in memory, in chunks or on Dask."""
+"""The pipeline reads a data file, clusters its rows and writes output files: in memory, in chunks or on Dask."""
 
 from modeseek.pipeline.cluster import cluster_file
 from modeseek.pipeline.errors import OptionError, OutputConflict, PipelineInterrupted, ResumeMismatch, SchedulerError

@@ -8,7 +8,7 @@ from modeseek.report.python_code import changed_parameters, estimator_call, file
 
 
 def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
-    """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
+    """Return a script that repeats the clustering; `chunked` says whether the files were read in chunks."""
     if not chunked:
         code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
         dropped = result.complete is not None and not result.complete.all()

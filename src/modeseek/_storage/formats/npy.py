@@ -111,7 +111,7 @@ class NpyReader(Reader):
             yield table, Position(high, 0, high), self.size * high // self._rows
 
     def _mapped(self) -> NDArray[Any]:
-        """Return a new memory map of the array, for one chunk; pages that were read stay in memory while a map exists."""
+        """Return a new memory map, for one chunk: pages that were read stay in memory as long as the map."""
         shape, fortran, dtype, offset = self._header
         order: Any = "F" if fortran else "C"
         if self.file.path is None:
