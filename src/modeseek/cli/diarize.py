@@ -96,7 +96,7 @@ def _check(options: DiarizeOptions) -> None:
 def _read_reference(options: DiarizeOptions) -> Any:
     """Return the annotation of the recording in the reference file."""
     with library_errors():
-        import_pyannote("metrics.diarization")  # fails before the work, not after it
+        import_pyannote("metrics.diarization")  # raises an error before the work if it is not installed
         recordings = d.read_rttm(str(options.reference))
     name = recording(options)
     if name in recordings:

@@ -42,7 +42,7 @@ class InputLimits:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply the limits within a block."""
+        """Apply the limits while a `with` block runs."""
         from modeseek._storage.unpacking import limit_unpacked
 
         with limit_unpacked(None if self.max_unpacked is None else 1e9 * self.max_unpacked):
@@ -232,7 +232,7 @@ class ClusterOptions:
         check_choices(vars(self), CHOICES)
 
     def around(self) -> AbstractContextManager[object]:
-        """Compile on several cores at the first run."""
+        """Return a context in which functions are compiled on several cores, if this is the first run."""
         from modeseek.cli.compiling import compiling_helpers
 
         return compiling_helpers() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
@@ -434,8 +434,8 @@ class PaperOptions:
     """Run the experiments of the paper, and write their data, figures and a report on its claims.
 
     The experiments are sparse, imbalance, clusters, range, sweep, outliers, range-map, absorption, one-run, updates,
-    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command continues
-    with the others.
+    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command then runs
+    the remaining jobs.
 
     Attributes
     ----------
