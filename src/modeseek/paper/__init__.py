@@ -1,4 +1,4 @@
-"""The paper's experiments, each a file with a frozen config, and the harness that runs them."""
+"""The paper's experiments (one module each, with a frozen config), the code that runs them, and the report."""
 
 from modeseek.paper.paper import EXPERIMENTS, run_paper
 from modeseek.paper.user_clusterers import Compared, compare

@@ -1,4 +1,8 @@
-"""When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold."""
+"""When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold.
+
+A certificate proves that no later update can change the clusters. The paper's rule stops a run when all last shifts are
+small.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +35,7 @@ TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 @dataclass(frozen=True)
 class CertificateTimes(BySpread):
-    """Sweeps until the certificate and until the paper's rule, in the same runs.
+    """Number of sweeps until the certificate, and until the paper's rule stops, in the same runs.
 
     Attributes
     ----------
@@ -69,7 +73,7 @@ class CertificateTimes(BySpread):
         partitions: list[IntArray] = []
         held: list[int] = []
         for sweep, state in enumerate(states_until(chain, limits, ends)):
-            if "certificate" not in ends:  # no partition can change later
+            if "certificate" not in ends:  # after the certificate, the partition cannot change
                 labels = components(state.points, self.tau)
                 partitions.append(numbered(labels))
                 diameter = diameter_of(state.points, labels)
@@ -94,11 +98,11 @@ class CertificateTimes(BySpread):
         return [row]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of the times, and that of the runs that were stopped too early."""
+        """Return two figures: the times, and the shares of runs that would have been stopped too early."""
         return {"certificate-times": _draw_times(rows), "certificate-differences": _draw_differences(rows)}
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the times, and how often the rule and the conditions were premature, by policy and size."""
+        """Return two tables by policy and size: times, and how often the paper's rule or conditions came too early."""
         times, counts = [], []
         for policy in POLICIES:
             for n in rows.where(policy=policy).distinct("n"):
@@ -123,7 +127,7 @@ class CertificateTimes(BySpread):
 
 
 def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainState]:
-    """Yield the state after each sweep, including the start, until every stopping rule has ended the run.
+    """Yield the initial state and the state after each sweep, until every stopping rule has ended the run.
 
     The sweep and the outcome at which each rule ends the run are added to `ends`.
     """
@@ -140,7 +144,7 @@ def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainSt
 
 
 def final_from(partitions: Sequence[IntArray]) -> int:
-    """Return the sweep from which the partition is the last one."""
+    """Return the first sweep after which the partition always equals the last one."""
     return max((sweep + 1 for sweep, labels in enumerate(partitions) if (labels != partitions[-1]).any()), default=0)
 
 

@@ -30,7 +30,7 @@ class Compared:
     experiment : Comparison
         The experiment, with the user's clusterers.
     rows : Rows
-        A row for each run of each clusterer.
+        The scores of each run of each clusterer, one row for each.
     """
 
     experiment: Comparison
