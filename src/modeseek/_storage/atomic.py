@@ -36,9 +36,9 @@ NAME_BYTES = 255
 def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path to write to, which replaces `path` when the block ends without an error.
 
-    The temporary file is created empty beside the target, with the same suffix. When the block ends, it is flushed to
-    the disk and renamed. If the block raises, it is removed, and an existing target is unchanged. In the main thread,
-    SIGTERM also removes it, unless the program handles that signal.
+    The temporary file is created empty next to the target, with the same suffix. When the block ends, the file is
+    flushed to the disk and renamed. If the block raises an error, the file is removed, and an existing target is
+    unchanged. In the main thread, SIGTERM also removes the file, unless the program handles this signal.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
 
 
 def temporary_name(target: Path) -> Path:
-    """Return a hidden random name beside a file, with the same suffix."""
+    """Return a random path for a hidden file next to `target`, with the same suffix."""
     return target.with_name(f".{_short_stem(target)}.{secrets.token_hex(TOKEN)}{target.suffix}")
 
 
@@ -206,7 +206,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
 
 
 def _default_mode(beside: Path) -> int:
-    """Create a file to find the permissions of new files: reading `os.umask` would change it for all threads."""
+    """Return the permissions of new files, by creating one: reading `os.umask` would change it for all threads."""
     probe = temporary_name(beside)
     create(probe, 0o666)
     try:

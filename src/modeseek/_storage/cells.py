@@ -195,7 +195,7 @@ def present_cells(column: Any) -> Any:
 
 
 def missing_cells(column: Any) -> NDArray[np.bool_]:
-    """Return which cells of a column of text are missing."""
+    """Return a boolean array: whether each cell of a column of text is missing."""
     return np.asarray(trimmed_cells(column)[1])
 
 

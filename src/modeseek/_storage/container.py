@@ -43,7 +43,7 @@ MAGIC = b"\x89MODESEEK\r\n\x1a"
 VERSION = 2
 HEAD = struct.Struct("<12sIQ32s")
 DTYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f2", "<f4", "<f8")
-# a record of ten thousand chains has 20 MB and a million values; values take far more memory than their text
+# limits of a record: with ten thousand chains, it has 20 MB and a million values, which take far more memory as objects
 LONGEST_RECORD = 32 << 20
 MOST_VALUES = 1 << 21
 MOST_AXES = 4
@@ -63,7 +63,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
     kind : str
         What the file holds, such as "model".
     value : object
-        A value that `encode` takes.
+        A value that `encode` accepts.
     mode : int
         Permissions of a new file, less the umask.
 
@@ -123,7 +123,7 @@ def read_container(path: str | os.PathLike[str], kind: str, hint: Any, remedy: s
         memory.
     """
     try:
-        # before it is opened: opening a pipe waits for a writer
+        # checked before the file is opened, because opening a pipe waits for a writer
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise DataError(f"cannot read '{path}': it is not a regular file.")
         with Path(path).open("rb") as file:
@@ -211,7 +211,7 @@ class _Place(NamedTuple):
         if dtype not in DTYPES:
             raise _Damaged(f"array {name} has an unsupported type")
         whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(n) is int for n in shape)
-        # n <= size: an empty array could otherwise be of any length
+        # n <= size, because an array with a zero in its shape could otherwise declare any length
         if not whole or not all(0 <= n <= size for n in shape):
             raise _Damaged(f"array {name} has a shape that the file is too small for")
         return cls(name, np.dtype(dtype), tuple(shape))
@@ -249,5 +249,5 @@ def _too_large(text: bytes) -> str:
 
 
 def _bytes(array: NDArray[Any]) -> Any:
-    # an empty array has no memory to look at
+    # an empty array has no buffer
     return array.reshape(-1).view(np.uint8).data if array.size else b""

@@ -108,7 +108,7 @@ def _content_of_fractions(cells: Any) -> Content:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    # leading zeros and integers of many digits are identifiers; a float would change them
+    # numbers with leading zeros and integers of many digits are taken for identifiers, which a float would change
     changed = pc.any(pc.match_substring_regex(cells, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
     cells = pc.unique(cells)
     values, bad = to_numbers(cells)
@@ -118,7 +118,7 @@ def _content_of_fractions(cells: Any) -> Content:
     texts = cells.to_pylist()
     if any(text.endswith(".0") for text in texts):
         content |= Content.WHOLE_FRACTION
-    # Python writes the shortest digits that read back as the same number; Arrow does so faster, for most numbers
+    # compared with the shortest digits that restore the number: Arrow writes them faster, but not for all numbers
     same = np.asarray(pc.equal(pc.cast(pa.array(values), pa.string()), cells)) & (np.abs(values) >= MIN_FIXED)
     if all(texts[at] == repr(float(values[at])) for at in np.flatnonzero(~same)):
         return content

@@ -33,7 +33,7 @@ class DataError(ValueError):
     """
 
     def __reduce__(self) -> Any:
-        # exceptions cross processes (joblib, Dask), and subclasses take other arguments than their message
+        # exceptions are pickled between processes (joblib, Dask), and the arguments of subclasses are not their message
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -44,7 +44,7 @@ def _restore(kind: type[DataError], args: tuple[Any, ...], fields: dict[str, Any
 
 
 def place_of(row: int, line: int | None) -> str:
-    """Return a row, and its line if the file is text, in words.
+    """Return a description of a row, with its line if the file is text.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class NoColumnsError(DataError):
         super().__init__(self.explain(remedy))
 
     def explain(self, remedy: str) -> str:
-        """Return the message, with `remedy` as an imperative."""
+        """Return the message; `remedy`, an imperative, says what to do."""
         why = f" Left out: {self.left_out}." if self.left_out else ""
         return f"{self.source}: no column is left to cluster.{why} To continue, {remedy}."
 
@@ -186,7 +186,7 @@ class IncompleteRowsError(DataError):
         super().__init__(self.explain("fill them in with medians"))
 
     def explain(self, remedy: str) -> str:
-        """Return the message, with `remedy` as an imperative."""
+        """Return the message; `remedy`, an imperative, says what to do."""
         worst = sorted(self.columns.items(), key=lambda each: -each[1])[:12]
         counts = ", ".join(f"{name} {count:,}" for name, count in worst)
         return (
@@ -219,7 +219,7 @@ class TextColumnError(DataError):
         Row of `example`, counted from 1.
     line : int or None
         Line of `example`, if the file is text.
-        missing : dict of str to int
+    missing : dict of str to int
         Number of missing values of each numeric column that has some.
     """
 
@@ -245,7 +245,7 @@ class TextColumnError(DataError):
         super().__init__(self.explain(f"leave {'the columns' if len(columns) > 1 else 'the column'} out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
+        """Return the message; `omission`, an imperative, says how to leave the columns out."""
         return f"{self.problem} To continue, {', or '.join([*self.corrections, omission])}."
 
 
@@ -263,7 +263,7 @@ class MissingValueError(DataError):
         Row of the first such value, counted from 1.
     line : int or None
         Line of this row, if the file is text.
-        count : int
+    count : int
         Number of rows with such values.
     infinite : bool
         Whether the first such value is infinite instead of missing.
@@ -291,5 +291,5 @@ class MissingValueError(DataError):
         super().__init__(self.explain("leave the column out" if len(columns) == 1 else "leave the columns out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
+        """Return the message; `omission`, an imperative, says how to leave the columns out."""
         return f"{self.problem}: correct it, remove the row, or {omission}."

@@ -99,7 +99,7 @@ def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[
             from tifffile import imwrite
 
             if is_label:
-                # three planes of labels are not RGB
+                # otherwise, three planes of labels would be stored as RGB
                 imwrite(part, values.astype(np.int32), compression="zlib", photometric="minisblack")
             else:
                 imwrite(part, values, compression="zlib")
@@ -127,7 +127,7 @@ def _read_tiff(source: Path) -> ImageFile:
     _check_pages(source)
     try:
         return ImageFile(tifffile.memmap(source, mode="r"))
-    except ValueError:  # compressed, or in tiles
+    except ValueError:  # the file cannot be mapped, because it is compressed or in tiles
         pass
     with tifffile.TiffFile(source) as file:
         # before anything is allocated: a few bytes can declare a terabyte
@@ -140,7 +140,7 @@ def _check_pages(source: Path) -> None:
     with source.open("rb") as file:
         head = file.read(16)
         order: Any = "big" if head[:2] == b"MM" else "little"
-        # BigTIFF: bytes of an offset, of the count of tags, and of a tag
+        # bytes of an offset, of the count of tags, and of a tag; version 43 is BigTIFF
         wide, counted, tag = (8, 8, 20) if int.from_bytes(head[2:4], order) == 43 else (4, 2, 12)
         at, seen = int.from_bytes(head[wide : 2 * wide], order), set[int]()
         while at:

@@ -45,7 +45,7 @@ def _open_zip(raw: BinaryIO) -> Any:
         archive = open_zip(raw)
     except BadZipFile as error:
         raise DataError(f"it is cut short or damaged ({error}).") from None
-    # macOS adds files of its own
+    # macOS adds files to the archives that it makes
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(names) != 1:
         raise DataError(f"the archive holds {len(names)} files: unpack it, and give one of them.")
@@ -147,7 +147,7 @@ class InputFile:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> InputFile:
-        """Return the file at a path; a pipe, and a file at a remote address, are read to their end."""
+        """Return the file at a path; the content of a pipe or of a remote file is read completely."""
         source, part = split_part(path)
         name, endings = f"'{source}'", split_endings(source)
         if is_remote(source):
@@ -213,7 +213,7 @@ def local_path(path: str | os.PathLike[str]) -> Path:
 
 
 def split_endings(path: str) -> tuple[str, str]:
-    """Return the endings of a name for the format and for the compression, in lower case.
+    """Return two endings of a name, in lower case: that of the format and that of the compression ("" if none).
 
     Examples
     --------

@@ -156,7 +156,7 @@ def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -
 def _check_unpacked_format(file: InputFile, format_: Format) -> None:
     """Raise a `DataError` if a compressed file holds a file of another format than its name says."""
     head = b""
-    with suppress(Exception), file.open() as stream:  # the format reports damaged files
+    with suppress(Exception), file.open() as stream:  # the format reports damaged files later
         head = stream.read(64)
     for found in _formats_of(head):
         raise DataError(f"{file.name} holds {found.name} ({found.suffixes[0]}), not {format_.name}: unpack it first.")

@@ -78,7 +78,7 @@ class Table:
     first_row : int or None
         Number of rows of the file before this chunk; None if the table holds the whole file.
     find_lines : callable or None
-        Returns `lines`.
+        Computes `lines`.
     notes : tuple of str
         Remarks on how the file was read.
     """
@@ -102,7 +102,7 @@ class Table:
 
     @classmethod
     def from_arrays(cls, source: str, columns: Sequence[str], arrays: Iterable[ArrayLike], **more: Any) -> Table:
-        """Make a table of arrays, one for each column.
+        """Make a table from arrays, one for each column.
 
         Examples
         --------

@@ -74,7 +74,7 @@ def _is_null(value: Any) -> bool:
 
 
 def _mixed_text(value: Any) -> str:
-    """Return a value as JSON; text, and values of types that JSON does not have, as plain text."""
+    """Return a value as JSON; text, and values of types that JSON lacks, are returned as plain text."""
     if isinstance(value, VALUES):
         return json.dumps(value, default=as_text, ensure_ascii=False)
     return as_text(value)

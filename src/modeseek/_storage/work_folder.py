@@ -91,7 +91,7 @@ class WorkFolder:
             flush(draft / LOCK, os.O_RDWR)
             draft.rename(self.path)
         except OSError as error:
-            # another run may have been faster; it also removes drafts
+            # another run may have made the folder already, or have removed this draft
             if error.errno not in (EEXIST, ENOENT, ENOTEMPTY, ENOTDIR):
                 raise
         finally:
@@ -213,7 +213,7 @@ def _remove_draft(path: Path) -> None:
 
 
 def _remove_folder(path: Path) -> None:
-    """Remove a folder with a lock and nothing else."""
+    """Remove a folder that holds at most the lock file."""
     with suppress(OSError):
         (path / LOCK).unlink(missing_ok=True)
         path.rmdir()

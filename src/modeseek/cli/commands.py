@@ -40,8 +40,8 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
     A hyphen in the name of the command is an underscore in the name of the module. The module is imported when the
     command runs: the help appears without loading scientific libraries. If the class `options` has a method `check`,
-    the command calls it before the import, and mistakes are reported as quickly. If the class has a method `around`,
-    which returns a context manager, the command runs within this context.
+    the command calls it before the import, to report mistakes without loading these libraries. If the class has a
+    method `around`, which returns a context manager, the command runs within this context.
 
     The section "Attributes" of the docstring of `options` has the help of each field. The text after the colon, where
     numpydoc has the type, is the placeholder of the value, such as FILE.

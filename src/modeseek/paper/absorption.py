@@ -1,4 +1,4 @@
-"""Where the bandwidth walk of Algorithm 1b ends: simulated walks and a formula, and the policy shrinking to compare."""
+"""Where the bandwidth walk of Algorithm 1b ends, by simulation and by a formula; shrinking is shown for comparison."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -40,7 +40,7 @@ class AbsorptionWalks(Experiment):
     shown : int
         Number of walks from h_inf in the figure, all from run 0.
     tolerance : float
-        Relative distance from an end of the range below which a walk counts as being at that end.
+        A walk counts as being at an end of the range if its relative distance from this end is smaller.
     """
 
     starts: tuple[float, ...] = (0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)

@@ -42,7 +42,7 @@ class CertificateTimes(BySpread):
     sizes : tuple of int
         Numbers of points in each of the mixture's three components.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     most_sweeps : int
         Maximum number of sweeps.
     """
@@ -174,7 +174,7 @@ def _draw_times(rows: Rows) -> Figure:
             # the log axis cannot show zeros: a partition that is final from the start counts as one sweep
             values = [np.maximum(mine.where(n=size)[name], 1) for size in sizes]
             low, lower, median, upper, high = np.array([np.percentile(at, BAND_PERCENTILES) for at in values]).T
-            if name == "final":  # close to the certificate: the bands would overlap
+            if name == "final":  # a line only: it is close to the certificate, and bands would overlap
                 ax.plot(n, median, color=TEXT_COLOR, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
                 continue
             ax.fill_between(n, low, high, color=COLORS[name], alpha=0.13, linewidth=0)

@@ -209,7 +209,7 @@ class Comparison(Experiment):
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The columns of the cell, the run, and the results of a contender."""
+        """Names of the columns: those of the cell, "run", and those of the results of a contender."""
         return (*self.axes(), "run", *RESULT_COLUMNS)
 
     @abstractmethod

@@ -31,7 +31,7 @@ class GradientNorm(BySpread):
     sweeps : int
         Minimum number of sweeps of a run.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     after : int
         Number of sweeps for which a run continues after its certificate.
     levels : tuple of float

@@ -34,14 +34,14 @@ from modeseek.report import TableBlock
 
 @dataclass(frozen=True)
 class OneRun(BySpread):
-    """One run under each policy, with the same data and the same chosen points.
+    """One run under each policy, with the same data and the same random choices of points.
 
     Attributes
     ----------
     n_per_cluster : int
         Number of points in each of the mixture's three components.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     snapshots : tuple of int
         Sweeps after which all points are recorded, in addition to the certificate.
     beyond : int

@@ -48,7 +48,7 @@ def policy_jobs(runs: int, cost: float) -> list[Job]:
 
 
 def paper_chain(n_per_cluster: int, settings: Hyperparameters, seed: int, job: Job) -> Chain:
-    """Return a chain on the paper's mixture; the data and the chosen points of a run are the same for every policy.
+    """Return a chain on the paper's mixture; in a run, every policy has the same data and random choices of points.
 
     Examples
     --------

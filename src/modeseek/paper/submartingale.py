@@ -25,7 +25,7 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class SubmartingaleMeans(BySpread):
-    """E[L_{h_{k+1}}(X^(k+1)) | X^(k), h_k] - L_{h_k}(X^(k)) along runs, and the mean of L over runs.
+    """Mean change E[L_{h_{k+1}}(X^(k+1)) | X^(k), h_k] - L_{h_k}(X^(k)) at states along runs, and mean of L over runs.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class Updates(Experiment):
     lemma_runs, lemma_updates : int
         Number and length of the runs, for each job.
     path_updates : int
-        Number of updates of Corollary 1's runs in the figure.
+        Number of updates that the figure of Corollary 1 shows.
     after : int
         Number of sweeps for which these runs continue after their certificate.
     """
@@ -167,7 +167,7 @@ class Updates(Experiment):
         return {"updates-lemma": lemma, "updates-gradients": paths}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the smallest and largest ratios of Proposition 1 and Corollary 1, and the counts of Theorem 1."""
+        """Return a table of the extreme ratios of Proposition 1 and Corollary 1, and of the counts of Theorem 1."""
         body = []
         for policy in POLICIES:
             mine, states = rows.where(kind="update", policy=policy), rows.where(kind="state", policy=policy)

@@ -81,7 +81,7 @@ class _ChunkedRun:
         if rows is not None:
             first.check_free(job.outputs.label_column)
             self.spec = check_writable(first, rows, unique_names(first.columns))
-        # whether the writer needs facts about the cells of all columns before its first row
+        # whether the output format needs the contents of all columns before the first row is written
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
         self.store = ResumeStore(job, self.chunks)
 

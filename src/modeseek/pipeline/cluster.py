@@ -47,9 +47,9 @@ def cluster_file(
     outputs : Outputs
         The files to write.
     out_of_core : bool, optional
-        Whether to read in chunks, so that the file may be larger than memory: one pass to scale the features, one to
-        make a sketch (weighted points that stand for many rows), a fit of the sketch, and one pass to label the
-        rows. The default is to do so for several files and for files above 200 MB.
+        Whether to read in chunks. The files may then be larger than memory, and are read up to three times: to scale
+        the features, to make a sketch (weighted points that stand for many rows), and to label the rows after a fit
+        of the sketch. By default, several files and files above 200 MB are read in chunks.
     scheduler : str, optional
         Address of a Dask scheduler, such as "tcp://127.0.0.1:8786". Its workers read the files (Parquet or CSV) and
         write `outputs.rows`, a folder of Parquet files.
@@ -78,7 +78,7 @@ def cluster_file(
     ResumeMismatch
         If the folder next to the output holds the state of a different call.
     PipelineInterrupted
-        A `KeyboardInterrupt` that says what was written or saved.
+        After Ctrl-C. This `KeyboardInterrupt` says what was written or saved.
 
     Examples
     --------

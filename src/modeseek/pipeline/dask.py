@@ -78,7 +78,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise SchedulerError(address, "a Dask scheduler needs Dask: pip install 'modeseek[dask]'.") from error
-    # its errors are raised as `SchedulerError` below
+    # the client does not log its errors, which are raised as `SchedulerError` below
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=timeout)

@@ -112,7 +112,7 @@ class Outputs:
         A summary as JSON; "-" writes it to standard output.
     plot : str, optional
         A picture of the clusters (PNG, SVG or PDF).
-        report : str, optional
+    report : str, optional
         A report in HTML.
     model : str, optional
         The fitted model, for `modeseek.io.load` and `label_file`.
@@ -177,7 +177,7 @@ class PipelineConfig:
         Seconds to wait for an answer of a Dask scheduler.
     followed_values : int
         A note names the columns that the clusters follow, if they have at most this many distinct values.
-        followed_share : float
+    followed_share : float
         Clusters follow a column if the cluster determines the value of the column for at least this share of the rows.
         Rows with the most frequent value are not counted.
 

@@ -23,7 +23,7 @@ from modeseek.pipeline.result import PipelineResult, pipeline_record
 from modeseek.prepare.plan import listed
 from modeseek.prepare.preparation import Prepared
 
-# columns that were not clustered: most columns shown with each row in the report, and most columns listed by name
+# limits on columns that were not clustered: shown with each row of the report, and listed by name
 MAX_EXTRA_COLUMNS = 8
 MAX_NAMED_COLUMNS = 40
 SCALINGS = {
@@ -70,7 +70,7 @@ def check_label_column(name: str, path: str | None) -> None:
     """Raise an `OptionError` if the column of labels cannot have the name `name` in the file `path`."""
     if not name:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
-    # Python decodes arguments of a command that are not UTF-8 with surrogates
+    # in arguments of a command, Python replaces bytes that are not UTF-8 by surrogates
     if re.search("[\ud800-\udfff]", name):
         raise OptionError("label_column", f"must be UTF-8 text; got {name!r}: use another name.")
     if path is not None and name in format_of(path).own_names:
@@ -82,7 +82,7 @@ def check_targets(
     inputs: Sequence[str | None],
     reserved: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
 ) -> None:
-    """Raise an error if an output cannot be written, or is also another output, an input or a reserved file.
+    """Raise an error if an output cannot be written, or is the same file as another output or an input.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
 
 
 def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
-    """Return the features whose scale is a standard deviation that a few extreme values determine; often none."""
+    """Return the features that are scaled by a standard deviation which a few extreme values determine."""
     points = fit.index.points
     if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
         return []

@@ -77,11 +77,11 @@ class ResumeState:
     model: str = ""
 
     def read(self, values: Array, **changes: Any) -> ResumeState:
-        """Return the state with `values` added to the checksum, and with other changed fields."""
+        """Return the state with `values` added to the checksum, and with the fields in `changes` replaced."""
         return replace(self, digest=sha256(self.digest.encode() + values.tobytes()).hexdigest(), **changes)
 
     def next_pass(self, step: str, **changes: Any) -> ResumeState:
-        """Return the state at the start of the pass `step`, with other changed fields."""
+        """Return the state at the start of the pass `step`, with the fields in `changes` replaced."""
         first = self.first_digest or self.digest
         return replace(self, step=step, place=START, done=0, digest="", first_digest=first, **changes)
 
@@ -117,7 +117,7 @@ class ResumeStore:
         return None if self._folder is None else self._folder.path
 
     def open(self) -> ResumeState | None:
-        """Lock the folder, and return the state that an equal call has left; None if there is none.
+        """Lock the folder, and return the state that an earlier equal call has left; None if there is none.
 
         Raises
         ------

@@ -109,7 +109,7 @@ class Reader(ABC):
         """
 
     def parts(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Divide the file into parts of about `n_bytes`, for `read_part` in different processes."""
+        """Divide the file into parts of about `n_bytes`, which different processes can read with `read_part`."""
         raise NotImplementedError
 
     def read_part(self, part: tuple[int, int]) -> Table:
@@ -283,7 +283,7 @@ STANDARD_STREAM = "-"
 MAX_DECIMAL_SCALE = 76
 # formats by the ending of file names
 FORMATS: dict[str, Format] = {}
-# endings of files that cannot be read: PANDAS maps those that pandas reads to its functions
+# endings of files that cannot be read; PANDAS maps those that pandas can read to the names of its functions
 PANDAS = {".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata", ".sav": "spss", ".sas7bdat": "sas"}
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif")
 SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".opus")

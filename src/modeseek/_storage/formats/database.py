@@ -16,7 +16,7 @@ from modeseek._storage.values import arrow_table
 BATCH_ROWS = 1 << 11
 # bytes that DuckDB needs for any file
 MIN_MEMORY = 1 << 28
-# where the header of an SQLite file says that a write-ahead log is used
+# position in the header of an SQLite file at which a 2 says that a write-ahead log is used
 WAL_MODE = 18
 DUCKDB_TABLES = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database()"
 
@@ -44,7 +44,7 @@ def _read_sqlite(file: InputFile, *, log: bool) -> Any:
 
     where = ":memory:" if file.path is None else f"{file.path.absolute().as_uri()}?mode=ro"
     if file.path is not None and log and not Path(f"{os.path.realpath(file.path)}-wal").exists():
-        # SQLite would make an empty log beside the file; without a log, no other program has the file open
+        # SQLite would make an empty log next to the file; without a log, no other program has the file open
         where += "&immutable=1"
     with closing(sqlite3.connect(where, uri=file.path is not None)) as connection:
         if file.path is None:

@@ -21,7 +21,7 @@ TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
 # types of messages in Arrow's format
 DICTIONARY_BATCH, RECORD_BATCH = 2, 3
-# fields of the footer of a file, and the size of their entries
+# numbers of two fields in the footer of an Arrow file, and the bytes of an entry in them
 DICTIONARIES, RECORD_BATCHES = 2, 3
 BLOCK_BYTES = 24
 ARROW_MAGIC = b"ARROW1"

@@ -38,7 +38,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class DelimitedReader(Reader):
-    """A text file in chunks of whole rows."""
+    """Reads a text file in chunks of whole rows."""
 
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
@@ -102,7 +102,7 @@ class DelimitedReader(Reader):
         with self.file.open_raw() as stream:
             stream.seek(start)
             if start > self._dialect.start.at + self._skip:
-                # a row that begins in the part before may end in this part
+                # a row that begins in the previous part may end in this part
                 stream.seek(start - 1)
                 stream.readline()
             data = stream.read(max(0, stop - stream.tell()))
@@ -162,7 +162,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     elif data.startswith(BYTE_ORDER_MARK):
         # a byte order mark inside a file is text; the blank line keeps pyarrow from removing it
         data = b"\n" + data
-    # by number: names may occur twice
+    # columns are named by their numbers, because names may occur twice
     names = [str(j) for j in range(len(dialect.names))]
     try:
         table = pc.read_csv(
@@ -200,7 +200,7 @@ def whole_rows(data: bytes, delimiter: str) -> int:
     >>> whole_rows(b'1,2\n3,"4\n', ","), whole_rows(b'1,2\n3,4', ",")
     (4, 4)
     """
-    # a lone carriage return ends a line too; the last byte may be half of a pair
+    # a carriage return alone ends a line, too; if it is the last byte, a line feed may follow
     end = (data.rfind(b"\n") + 1) or (data.rfind(b"\r", 0, -1) + 1)
     if delimiter == WHITESPACE or data.find(b'"', 0, end) < 0:
         return end

@@ -19,7 +19,7 @@ WHITESPACE = " "
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
 SAMPLE_CHARACTERS = 1 << 16
 SAMPLE_ROWS = 100
-# most lines above a table that are skipped, and fewest regular rows that must follow them
+# largest number of lines above a table that are skipped, and smallest number of regular rows below them
 MAX_LINES_ABOVE = 20
 MIN_ROWS_BELOW = 4
 
@@ -76,7 +76,7 @@ def rows_of(text: str, delimiter: str, source: str = "", first: int = 1) -> Iter
             if each.strip():
                 yield Row(number, each.split(), lines.end)
         return
-    # no limit on the size of cells: it protects against quotes that are never closed, but `strict` reports these
+    # raise the limit on the size of cells: it protects against quotes that are never closed, but `strict` reports these
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader, start = csv.reader(lines, delimiter=delimiter, strict=True), first
     try:
@@ -156,7 +156,7 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
 
 
 def lines_before(rows: list[Row]) -> int:
-    """Return the number of rows above a table, such as a title, which have another number of cells than the table.
+    """Return the number of rows above a table, such as a title; their number of cells differs from that of the table.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def find_delimiter(text: str, *, prefer_tab: bool) -> str:
         numbers = sum(is_number(cell if delimiter == "," else cell.replace(",", ".", 1)) for cell in cells)
         score = count / len(rows) * (0.1 + numbers / max(len(cells), 1))
         if len(rows[0]) != width:
-            score /= 4  # the header has another number of cells: blanks, for example, split only rows with "Jan 1 2000"
+            score /= 4  # the header has another number of cells than the rows, as with blanks in "Jan 1 2000"
         if score > best_score:
             best, best_score = delimiter, score
     return best

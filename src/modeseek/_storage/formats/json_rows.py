@@ -55,7 +55,7 @@ def _parsed(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; refuse one with a repeated name, of whose values only one would be kept."""
+    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("an object has two values of one name")

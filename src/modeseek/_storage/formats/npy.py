@@ -39,7 +39,7 @@ class Header(NamedTuple):
 
 
 def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
-    """Read the header of an NPY file of `file_bytes` bytes, before anything is allocated.
+    """Read the header of an NPY file of `file_bytes` bytes, before memory for the array is allocated.
 
     Raises
     ------
@@ -70,7 +70,7 @@ DAMAGED = "it is cut short or not a NumPy file; save it again with numpy.save or
 
 
 def check_matrix(header: Header, source: str) -> tuple[int, int]:
-    """Return the numbers of rows and columns of an array of numbers; refuse other arrays."""
+    """Return the numbers of rows and columns of an array of numbers; raise a `DataError` for other arrays."""
     shape = header.shape
     if header.dtype.kind not in "biuf":
         held = KINDS.get(header.dtype.kind, "no numbers")

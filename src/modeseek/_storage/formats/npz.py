@@ -52,7 +52,7 @@ class Archive:
     def array(self, name: str) -> NDArray[Any]:
         """Read an array."""
         header = self.header(name)
-        # numbers are converted to float64
+        # at least eight bytes for each number, because numbers are converted to float64
         n_bytes = max(header.n_bytes, 8 * math.prod(header.shape))
         check_unpacked(f"{self._source} array {name}", n_bytes, self._packed)
         check_memory(header.n_bytes, f"{self._source} array {name}", "Save a smaller array.")

@@ -56,7 +56,7 @@ class ParquetReader(Reader):
                 yield opened
         except DataError:
             raise
-        except Exception as error:  # errors of Arrow, and of Python for dates beyond the year 9999 and bad names
+        except Exception as error:  # errors of Arrow, and Python's about dates beyond 9999 and undecodable names
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(f"{self.file.name} cannot be read as Parquet ({reason}): write the file again.") from None
 
@@ -78,13 +78,13 @@ class ParquetReader(Reader):
         return iter(opened.iter_batches(self._step, row_groups=[group], columns=columns))
 
     def _typed(self, batch: Any) -> Any:
-        """Return a batch in which columns of indices have the types of the file."""
+        """Return a batch with the values of the file in place of indices, in the types of the file."""
         import pyarrow as pa
 
         schema = self.schema
         if len(schema) > batch.num_columns:  # select by name only if columns are left out: names may occur twice
             schema = schema.empty_table().select(batch.schema.names).schema
-        # not `RecordBatch.cast`, which the lowest supported version lacks
+        # not `RecordBatch.cast`, which the lowest supported version of pyarrow lacks
         columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -112,7 +112,7 @@ class ParquetReader(Reader):
         with self._open() as opened:
             groups = map(opened.metadata.row_group, range(opened.num_row_groups))
             ends = np.cumsum([group.total_byte_size for group in groups])
-        # the first row groups of the parts
+        # the first row group of each part
         firsts = np.unique(ends // n_bytes, return_index=True)[1].tolist()
         return list(pairwise([*firsts, len(ends)]))
 

@@ -34,7 +34,7 @@ class Limits:
     alike : float
         Smaller differences of K and ARI count as no difference.
     drop : float
-        K has dropped if it has changed by more than this.
+        Larger changes of K count as a drop, or a gain.
     resilient : float
         DSMS is resilient to outliers if they lower its ARI by less than this.
     stable : float
@@ -92,7 +92,7 @@ class Claim:
     test : str
         The condition under which the claim holds, in words.
     check : callable
-        (rows of the experiments, reading) -> Finding. The rows are those of the reading.
+        Function of the rows of each experiment, selected by a reading, and of this reading; it returns a `Finding`.
     section : str
         Section of the paper; empty for a statement that is not in the paper.
     needs : tuple of str

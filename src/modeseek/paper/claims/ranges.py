@@ -38,7 +38,7 @@ def _changes(measured: Measured, reading: Reading, measure: str, level: float = 
             return values_at(rows, measure, width=width)
         return np.minimum(values_at(rows, "acp", width=width), values_at(rows, "alp", width=width))
 
-    widths = rows.sorted("width")[1:]  # the first is 0, SMS
+    widths = rows.sorted("width")[1:]  # without width 0, which is SMS
     return {width: paired(values(width), values(0.0), level) for width in widths}
 
 
@@ -67,7 +67,7 @@ def _some_range_better(measured: Measured, reading: Reading, measure: str = "k")
 
 def _width_matters(measured: Measured, reading: Reading) -> Finding:
     rows = measured["range"].where(line=dsms(reading))
-    widths = rows.sorted("width")[1:]  # the first is 0, SMS
+    widths = rows.sorted("width")[1:]  # without width 0, which is SMS
     gap = paired(values_at(rows, "k", width=widths[-1]), values_at(rows, "k", width=widths[0]))
     return Finding(
         bool(gap.high < -LIMITS.drop or gap.low > LIMITS.drop),
@@ -112,7 +112,7 @@ def _wide_merges_narrow_splits(measured: Measured, reading: Reading) -> Finding:
 
 
 def _less_sensitive(measured: Measured, reading: Reading, parameter: str) -> Finding:
-    """Compare how much the number of clusters varies over the same values: of a parameter of DSMS, and of h of SMS."""
+    """Compare how much the number of clusters varies with a parameter of DSMS, and with the same values of h of SMS."""
     own, other = (_mean_counts(measured, name) for name in (f"{dsms(reading)} over {parameter}", "SMS"))
     shared = [h for h in own if h in other]
     means = [np.array([counts[h] for h in shared]) for counts in (own, other)]
