@@ -185,7 +185,7 @@ def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str,
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
             raise _Damaged(f"array {name} holds neither true nor false")
     if len(arrays) < len(places):
-        raise _Damaged("two arrays have one name")
+        raise _Damaged("two arrays have the same name")
     return record, arrays
 
 

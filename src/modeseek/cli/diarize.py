@@ -30,7 +30,7 @@ def run(options: DiarizeOptions) -> None:
     if times is None:
         raise UsageError(
             f"'{options.file}' has no times of its embeddings: give --segments FILE (CSV, .lab or RTTM), or save an "
-            "array `times` (n, 2) beside X in an NPZ file."
+            "array `times` (n, 2) with X in an NPZ file."
         )
     if len(times) != len(windows.embeddings):
         raise UsageError(

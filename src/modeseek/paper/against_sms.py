@@ -163,7 +163,7 @@ class Outliers(AgainstSMS):
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         X, y = paper_mixture(self.n_per_cluster, spread=cell["spread"], random_state=seed)
         n_outliers = self.n_points(cell) - len(X)
-        # an independent generator, so that the mixture is the same for every share
+        # an independent generator: the mixture is then the same for every share
         far = self.side * (np.random.default_rng(seed_for(seed, 1)).random((n_outliers, 2)) - 0.5)
         return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))
 

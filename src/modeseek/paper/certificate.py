@@ -210,7 +210,7 @@ def _draw_shares(ax: Axes, rows: Rows, column: str, title: str) -> None:
         counts = [int(((at < 1) if column == "ari" else (at > 0)).sum()) for at in values]
         share = wilson(counts, [len(at) for at in values])
         bars = np.abs([share.center - share.low, share.high - share.center])
-        # shifted a little, so that the intervals do not overlap
+        # shifted a little: the intervals do not overlap
         ax.errorbar(
             n * 1.025**shift, share.center, bars,
             color=COLORS[policy], marker="o", markersize=4.5, linewidth=1.3, capsize=2.5, label=NAMES[policy],

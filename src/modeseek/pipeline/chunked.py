@@ -190,7 +190,7 @@ class _ChunkedRun:
         start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
         if state.model != model:
             if state.model:
-                self.job.tell("the clusters differ from those of the earlier run, so that all rows are labelled again")
+                self.job.tell("the clusters differ from those of the earlier run: all rows are labelled again")
             state = start
             self.store.save(state)
         if target is None and fit.sketch.resolution is not None:

@@ -58,7 +58,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("an object has two values of one name")
+        raise ValueError("an object has two values with the same name")
     return found
 
 
