@@ -45,7 +45,7 @@ class Content(IntFlag):
 def content_of(column: Any) -> Content:
     """Return the kinds of values in an Arrow column.
 
-    Numbers that a numeric type would change count as text: 007, and integers beyond 64 bits.
+    Numbers count as text if every numeric type would change them, such as 007 and integers beyond 64 bits.
 
     Examples
     --------

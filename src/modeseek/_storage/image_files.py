@@ -20,8 +20,8 @@ TIFF_SUFFIXES = (".tif", ".tiff")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF_SUFFIXES, ".npy", ".bmp", ".webp")
 # formats that hold integers of more than 8 bits without loss
 LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
-# BMP files with more bytes of pixels must not exceed this ratio of pixels to file size: the format compresses little,
-# and Pillow decompresses it slowly
+# BMP files compress little, and Pillow decompresses them slowly: if the pixels have more bytes than the first number,
+# the ratio of these bytes to the size of the file must not exceed the second number
 ALWAYS_BITMAP_BYTES = 1 << 20
 MOST_BITMAP_RATIO = 2_000
 # Pillow may open only these formats, for any ending: one of its other readers starts an external program
@@ -136,7 +136,7 @@ def _read_tiff(source: Path) -> ImageFile:
 
 
 def _check_pages(source: Path) -> None:
-    """Refuse a TIFF whose list of pages is a cycle, which tifffile would follow without end."""
+    """Raise a `DataError` for a TIFF whose list of pages is a cycle, which tifffile would follow without end."""
     with source.open("rb") as file:
         head = file.read(16)
         order: Any = "big" if head[:2] == b"MM" else "little"

@@ -134,7 +134,7 @@ class WorkFolder:
                 ) from None
 
     def _check_marker(self) -> None:
-        """Refuse a folder without the marker, or with links in it."""
+        """Raise a `DataError` if the folder has no marker, or if links are in it."""
         assert self._lock is not None
         if os.read(self._lock, len(MARKER) + 1) != MARKER or any(map(_is_special, self._own_files())):
             raise self._foreign()

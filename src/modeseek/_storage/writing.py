@@ -58,7 +58,7 @@ def write_table(
 
 
 def check_writable(table: Table, path: str | os.PathLike[str], features: Sequence[str] = ()) -> OutputSpec:
-    """Return how to write a table to a file; raise a `DataError` if the format of the file cannot hold the columns."""
+    """Return the `OutputSpec` of a table for a file; raise a `DataError` if the format cannot hold the columns."""
     format_, name = format_of(path), os.fspath(path)
     format_.check_types(name, table.data)
     contents = table.contents() if format_.needs_contents(table.delimiter) else ()

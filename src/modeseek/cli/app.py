@@ -49,7 +49,7 @@ class PlainGroup(TyperGroup):
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
             try:
-                sys.stdout.flush()  # what was printed before an error
+                sys.stdout.flush()  # write what was printed before an error
             except OSError:
                 _abandon_output()
         terminated = status == INTERRUPTED and signal.SIGTERM in signals

@@ -45,11 +45,11 @@ class AgainstSMS(Comparison):
         return paper_contenders(self.settings, self.sweep, ["SMS"])
 
     def setups(self) -> list[Setup]:
-        """Return the set-ups, each with a figure of scores and a panel for each spread; empty if there is only one."""
+        """Return the set-ups; each gets a figure of scores. The list is empty if there is only one set-up."""
         return []
 
     def layout(self) -> FigureLayout:
-        """Return the figure of K: a panel for each set-up and spread."""
+        """Return the layout of the figure of K, with a panel for each set-up and spread."""
         bandwidths = sorted({self.settings.h, *self.sweep})
         setups = [(f"{each.title}\n", {each.column: each.value}) for each in self.setups()] or [("", {})]
         return FigureLayout(

@@ -102,7 +102,7 @@ class CertificateTimes(BySpread):
         return {"certificate-times": _draw_times(rows), "certificate-differences": _draw_differences(rows)}
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return two tables by policy and size: times, and how often the paper's rule or conditions came too early."""
+        """Return two tables by policy and size: times, and how often a rule or conditions held too early."""
         times, counts = [], []
         for policy in POLICIES:
             for n in rows.where(policy=policy).distinct("n"):

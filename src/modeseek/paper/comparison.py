@@ -40,7 +40,10 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A set-up, with a panel for each measure: title, conditions that select rows, and curves (None: the figure's)."""
+    """A set-up, which has a panel for each measure.
+
+    `where` selects the rows of the set-up. If `curves` is None, the curves are those of the figure.
+    """
 
     title: str
     where: Mapping[str, Value]

@@ -1,4 +1,4 @@
-"""The clusterers that a figure compares, each at one bandwidth, and their scores."""
+"""The clusterers that a figure compares (contenders), each at one bandwidth, and their scores."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -179,10 +179,9 @@ def score(truth: IntArray, labels: IntArray) -> Row:
 
 
 def mode_offset(X: Array, truth: IntArray, labels: IntArray, centers: Array) -> float | None:
-    """Return the mean, over classes, of the distance from the class mean to the centre of the class's largest cluster.
+    """Return the distance between the mean of a class and the centre of its main cluster, averaged over classes.
 
-    The largest cluster of a class is the cluster with most of its points. A class is left out if its most frequent
-    label is noise.
+    The main cluster of a class has more of its points than other clusters. Classes that are mostly noise are left out.
 
     Examples
     --------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeseek.report import TableBlock
 
 
-# both interpretations of the paper's 0.65, as titles
+# titles of the spreads: both interpretations of the paper's value 0.65
 SPREADS: dict[Value, str] = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
 
 
@@ -160,7 +160,7 @@ class Experiment(ABC):
 
 
 class BySpread(Experiment):
-    """An experiment whose figures and tables are made for each interpretation of the paper's 0.65."""
+    """An experiment whose figures and tables are made separately for each spread."""
 
     spreads: ClassVar[tuple[str, ...]] = ("std", "variance")
 
@@ -175,7 +175,7 @@ class BySpread(Experiment):
         }
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figures of each interpretation."""
+        """Return the figures of all spreads."""
         return {
             f"{stem}-{spread}": figure
             for spread in rows.distinct("spread")
@@ -183,7 +183,7 @@ class BySpread(Experiment):
         }
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the tables of each interpretation."""
+        """Return the tables of all spreads."""
         return [
             replace(table, caption=f"{SPREADS[spread]}. {table.caption}")
             for spread in rows.distinct("spread")
@@ -192,11 +192,11 @@ class BySpread(Experiment):
 
     @abstractmethod
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figures of one interpretation."""
+        """Return the figures of one spread, to which `rows` belong."""
 
     @abstractmethod
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the tables of one interpretation."""
+        """Return the tables of one spread, to which `rows` belong."""
 
 
 @cache

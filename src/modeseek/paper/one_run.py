@@ -43,7 +43,7 @@ class OneRun(BySpread):
     tau : float
         Points closer than this distance are linked; linked points form a cluster.
     snapshots : tuple of int
-        Sweeps after which all points are recorded, in addition to the certificate.
+        Sweeps after which all points are recorded; they are also recorded at the certificate.
     beyond : int
         Number of sweeps for which a run continues after its certificate.
     most_sweeps : int

@@ -42,7 +42,7 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
 
 
 def policy_jobs(runs: int, cost: float) -> list[Job]:
-    """Return a job for each interpretation of the paper's 0.65, policy and run."""
+    """Return a job for each spread, policy and run."""
     cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in POLICIES]
     return [Job(cell, run, cost) for cell in cells for run in range(runs)]
 

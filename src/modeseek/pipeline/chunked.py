@@ -123,7 +123,7 @@ class _ChunkedRun:
             features = state.statistics.plan(self.first, self.options).features
             if features == state.statistics.features:
                 return state.next_pass(SKETCH)
-            # later rows contradict the first chunk: other columns are features, so the pass starts again
+            # later rows contradict the first chunk: the features change, and the pass starts again
             state = ResumeState(STATISTICS, statistics=state.statistics.restart(features))
         return state
 

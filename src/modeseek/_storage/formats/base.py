@@ -295,7 +295,7 @@ def register_format(new: Format) -> None:
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
-    """Return the format of a file by the ending of its name; "-" is text.
+    """Return the format that is registered for the ending of a file; "-" (a standard stream) is delimited text.
 
     Examples
     --------

@@ -26,7 +26,7 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 class Header(NamedTuple):
-    """Shape, order and type of an array in a file, and the number of bytes before its numbers."""
+    """Shape, memory order and type of an array in a file, and the number of bytes before its numbers."""
 
     shape: tuple[int, ...]
     fortran: bool

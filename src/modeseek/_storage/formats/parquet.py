@@ -56,7 +56,7 @@ class ParquetReader(Reader):
                 yield opened
         except DataError:
             raise
-        except Exception as error:  # errors of Arrow, and Python's about dates beyond 9999 and undecodable names
+        except Exception as error:  # of Arrow, or of Python: for dates after the year 9999 and undecodable names
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(f"{self.file.name} cannot be read as Parquet ({reason}): write the file again.") from None
 

@@ -27,7 +27,7 @@ AS_IN_PAPER, SMS_SEARCHED, BOTH_SEARCHED = "0.6", "searched", "both searched"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the tests, which `claims.toml` names in braces.
+    """Limits of the tests; `claims.toml` refers to them by their names in braces.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Findings:
 
 
 def readings(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
-    """Return a reading for every combination of the values of the points that the paper leaves open.
+    """Return every combination of the values of the given open points (what the paper leaves open), as readings.
 
     Examples
     --------
