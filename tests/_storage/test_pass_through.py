@@ -134,7 +134,7 @@ def test_json_values_come_back(tmp_path):
 def test_an_object_with_a_repeated_name_is_refused(tmp_path):
     """One of the two values was lost."""
     (tmp_path / "a.jsonl").write_text('{"id": 1, "id": 2}\n')
-    with pytest.raises(DataError, match="two values of one name"):
+    with pytest.raises(DataError, match="two values with the same name"):
         read_table(tmp_path / "a.jsonl")
 
 

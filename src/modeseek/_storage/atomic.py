@@ -24,11 +24,11 @@ __all__ = ["atomic_path", "check_target", "remove_parts", "standard_output", "te
 
 # temporary files and folders in use, which SIGTERM removes
 TEMPORARY: set[Path] = set()
-# permissions of files whose target may be readable by its owner only
+# permissions of files that only their owner can read, because their target may be private
 PRIVATE = 0o600
 # random bytes in a temporary name: with 4, "remove_parts" would match a user's ".run.20260101.ckpt"
 TOKEN = 8
-# the longest name of common file systems
+# bytes of the longest name on common file systems
 NAME_BYTES = 255
 
 
@@ -36,9 +36,9 @@ NAME_BYTES = 255
 def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]:
     """Yield a temporary path to write to, which replaces `path` when the block ends without an error.
 
-    The temporary file is created empty beside the target, with the same suffix. When the block ends, it is flushed to
-    the disk and renamed. If the block raises, it is removed, and an existing target is unchanged. In the main thread,
-    SIGTERM also removes it, unless the program handles that signal.
+    The temporary file is created empty next to the target, with the same suffix. When the block ends, the file is
+    flushed to the disk and renamed. If the block raises an error, the file is removed, and an existing target is
+    unchanged. In the main thread, SIGTERM also removes the file, unless the program handles this signal.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     except OSError as error:
         raise WriteError(path, error) from error
     finally:
-        # renamed already if all went well
+        # the file still exists only if it was not renamed
         with suppress(OSError):
             part.unlink()
 
 
 def temporary_name(target: Path) -> Path:
-    """Return a hidden random name beside a file, with the same suffix."""
+    """Return a random path for a hidden file next to `target`, with the same suffix."""
     return target.with_name(f".{_short_stem(target)}.{secrets.token_hex(TOKEN)}{target.suffix}")
 
 
@@ -99,12 +99,12 @@ def _short_stem(target: Path) -> str:
 
 
 def temporary_paths(target: Path) -> list[Path]:
-    """Return what exists under a name of `temporary_name`."""
+    """Return the existing files and folders with names that `temporary_name` gives for a target."""
     return list(target.parent.glob(f".{escape(_short_stem(target))}.{'[0-9a-f]' * 2 * TOKEN}{escape(target.suffix)}"))
 
 
 def create(path: Path, mode: int) -> None:
-    """Create an empty file with permissions `mode` less the umask; fail if the name is taken, also by a link."""
+    """Create an empty file with permissions `mode` less the umask; fail if the name exists, even as a link."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
 
 
@@ -157,7 +157,7 @@ def _remove(path: Path) -> None:
 
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
-    """Remove the temporary files that killed processes left beside a file; no other process may be writing it."""
+    """Remove the temporary files of killed processes next to a file, which no other process may be writing."""
     for part in temporary_paths(Path(os.path.realpath(path))):
         _remove(part)
 
@@ -206,7 +206,7 @@ def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
 
 
 def _default_mode(beside: Path) -> int:
-    """Return the permissions of a new file; `os.umask` cannot be read without changing it for all threads."""
+    """Return the permissions of new files, by creating one: reading `os.umask` would change it for all threads."""
     probe = temporary_name(beside)
     create(probe, 0o666)
     try:
@@ -216,7 +216,7 @@ def _default_mode(beside: Path) -> int:
 
 
 def standard_output() -> TextIO:
-    """Return standard output for data, in UTF-8 as files are written, whatever the locale is."""
+    """Return standard output, set to UTF-8 whatever the locale is, like output files."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     return sys.stdout
@@ -306,6 +306,6 @@ def flush(path: Path, flags: int) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    # a new name is on the disk when the folder is; Windows cannot open folders
+    # a renamed file survives a crash only if its folder is on the disk as well; Windows cannot open folders
     if os.name == "posix":
         flush(folder, os.O_RDONLY)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from modeseek._common.types import Array
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
-# how numbers are written as text, in order of preference: regular expressions of RE2
+# parts of the patterns of STYLES, which are regular expressions of RE2
 BLANKS = "\\s'\u2019\u00a0\u202f"
 CURRENCY_CODE = r"^[A-Z]{3}\s"
 UNIT = r"(?:[$€£¥%]|[A-Za-zµμ°][A-Za-z/°²³]{0,4})$"
@@ -19,6 +19,7 @@ NUMBER = (
     r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?\s?"
     rf"(?:{UNIT}|$)"
 )
+# how numbers are written as text, in order of preference
 STYLES = {
     "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
     "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n)$",
@@ -83,7 +84,7 @@ def correction(cell: object) -> str:
 
 
 def to_array(column: Any) -> NDArray[Any]:
-    """Return an Arrow column as a NumPy array of numbers; one with other or missing values as Python objects."""
+    """Return an Arrow column as a NumPy array: of numbers, or of objects if a value is missing or not a number."""
     import pyarrow.types as types
 
     column = plain_column(column)
@@ -94,7 +95,7 @@ def to_array(column: Any) -> NDArray[Any]:
 
 
 def to_objects(column: Any) -> list[Any]:
-    """Return an Arrow column as Python objects; dates and times that Python does not have as text."""
+    """Return an Arrow column as Python objects, or as text if Python cannot represent its dates or times."""
     import pyarrow as pa
 
     try:
@@ -104,7 +105,9 @@ def to_objects(column: Any) -> list[Any]:
 
 
 def to_numbers(column: Any, style: str = "plain") -> tuple[Array, int | None]:
-    """Return an Arrow column as float64 with NaN for missing values, and the first row that is not a number.
+    """Return an Arrow column as float64, and the index of the first cell that is not a number (None: there is none).
+
+    Missing values are NaN. If a cell is not a number, the values after this cell may be NaN as well.
 
     Parameters
     ----------
@@ -140,13 +143,13 @@ def to_numbers(column: Any, style: str = "plain") -> tuple[Array, int | None]:
         return _cell_by_cell(column.to_pylist())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return _cell_by_cell(to_objects(column))
-    # a value beyond float64, such as a signalling NaN, is refused later with its place
+    # without a warning for a signalling NaN, which callers report like other missing values
     with np.errstate(invalid="ignore", over="ignore"):
         return column.to_numpy().astype(np.float64), None
 
 
 def number_styles(column: Any) -> tuple[str, ...]:
-    """Return the styles that fit all cells of a column of text which are not missing.
+    """Return the keys of `STYLES` that fit all cells of a column of text; missing cells fit every style.
 
     Examples
     --------
@@ -171,14 +174,14 @@ def number_styles(column: Any) -> tuple[str, ...]:
 
 
 def _units(present: Any) -> list[str]:
-    """Return the currencies and units of cells that are numbers, without repetitions; "" for cells that have none."""
+    """Return the distinct currencies and units of numeric cells; "" stands for cells without a unit."""
     import pyarrow.compute as pc
 
     return list(pc.unique(pc.replace_substring_regex(present, rf"\d[eE][+-]?\d+|[\d.,+\-{BLANKS}]", "")).to_pylist())
 
 
 def same_unit(units: Iterable[str]) -> bool:
-    """Return whether units of cells can be ignored: a sign may be missing in some cells, but 12k and 9 differ."""
+    """Return whether units can be ignored: all are the same, or some cells lack a sign such as $ (12k and 9 differ)."""
     found = {*units}
     return len(found) <= 1 or (len(found - {""}) == 1 and not any(map(str.isalpha, "".join(found))))
 
@@ -192,17 +195,17 @@ def present_cells(column: Any) -> Any:
 
 
 def missing_cells(column: Any) -> NDArray[np.bool_]:
-    """Return which cells of a column of text are missing."""
+    """Return a boolean array: whether each cell of a column of text is missing."""
     return np.asarray(trimmed_cells(column)[1])
 
 
 def unit_symbol(column: Any) -> str:
-    """Return the currency or unit that the cells of a column of numbers have; "" if there is none."""
+    """Return the currency or unit in the cells of a column of numbers; "" if there is none."""
     return max(_units(present_cells(plain_column(column))), default="")
 
 
 def _plain_numbers(column: Any, style: str) -> Any:
-    """Return cells in the style "plain"; cells that do not fit the style are unchanged."""
+    """Rewrite the cells that fit `style` in the style "plain"; leave other cells unchanged."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -276,7 +279,7 @@ def without_codes(column: Any, codes: Sequence[str]) -> Any:
 
 
 def plain_column(column: Any) -> Any:
-    """Return a column of categories as one of their values; other columns unchanged."""
+    """Return a dictionary-encoded Arrow column as a column of its values; return other columns unchanged."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

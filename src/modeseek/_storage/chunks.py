@@ -1,4 +1,4 @@
-"""Data files of any size, read in chunks: from any chunk on, repeatedly, in bounded memory."""
+"""Reading of data files in chunks, for files larger than memory. Reading can start at any chunk, and be repeated."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -22,9 +22,9 @@ class Place(NamedTuple):
     Attributes
     ----------
     file : int
-        Number of the file.
+        Index of the file.
     at, within, row : int
-        See `Position`.
+        Position in this file; see `Position`.
     """
 
     file: int = 0
@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
     after : Place
         Where the next chunk begins.
     done : int
-        The part of `Chunks.size` before that.
+        How much of `Chunks.size` has been read, including this chunk.
     """
 
     table: Table
@@ -76,18 +76,18 @@ class Chunks:
 
     @property
     def size(self) -> int:
-        """Size of all files, for progress."""
+        """Total size of the files, in the unit of `Chunk.done`."""
         return sum(reader.size for reader in self.readers)
 
     def read(self, start: Place = Place(), only: Sequence[str] | None = None) -> Iterator[Chunk]:  # noqa: B008
-        """Yield the chunks from a place on. Chunks begin and end at the same rows every time.
+        """Yield the chunks that follow a place. Every call divides the rows into the same chunks.
 
         Parameters
         ----------
         start : Place
             Where to begin: the `after` of a chunk.
         only : sequence of str, optional
-            The columns that are needed; others may be left out.
+            The columns that are needed; a chunk may lack the other columns.
 
         Raises
         ------

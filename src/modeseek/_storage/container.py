@@ -38,12 +38,12 @@ from modeseek._storage.errors import DataError
 
 __all__ = ["read_container", "write_container"]
 
-# not the beginning of any text, and broken by programs that convert line ends
+# no text begins with these bytes, and programs that convert line ends change them
 MAGIC = b"\x89MODESEEK\r\n\x1a"
 VERSION = 2
 HEAD = struct.Struct("<12sIQ32s")
 DTYPES = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f2", "<f4", "<f8")
-# a record of ten thousand chains has 20 MB and a million values; values take far more memory than their text
+# limits of a record: with ten thousand chains, it has 20 MB and a million values, which take far more memory as objects
 LONGEST_RECORD = 32 << 20
 MOST_VALUES = 1 << 21
 MOST_AXES = 4
@@ -63,7 +63,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
     kind : str
         What the file holds, such as "model".
     value : object
-        A value that `encode` takes.
+        A value that `encode` accepts.
     mode : int
         Permissions of a new file, less the umask.
 
@@ -90,7 +90,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
             raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions; files cannot hold it.")
     places = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     record = {"kind": kind, "written_by": __version__, "value": encoded, "arrays": places}
-    # ascii: what cannot be UTF-8 in a name is escaped
+    # ASCII with escapes: names may have characters that UTF-8 cannot encode
     text = json.dumps(record, allow_nan=False, separators=(",", ":")).encode("ascii")
     if why := _too_large(text):
         raise DataError(f"cannot write '{path}': its record {why}.")
@@ -112,18 +112,18 @@ def read_container(path: str | os.PathLike[str], kind: str, hint: Any, remedy: s
     kind : str
         What the file must hold.
     hint : type
-        Type of the value.
+        Type that the value must have.
     remedy : str
         What to do if the file cannot be read, as a sentence.
 
     Raises
     ------
     DataError
-        If the file holds something else, is of another version of the format or damaged, or declares more than it
-        holds.
+        If the file holds another kind of value, has another version of the format, is damaged or does not fit into
+        memory.
     """
     try:
-        # before it is opened: opening a pipe waits for a writer
+        # checked before the file is opened, because opening a pipe waits for a writer
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise DataError(f"cannot read '{path}': it is not a regular file.")
         with Path(path).open("rb") as file:
@@ -185,7 +185,7 @@ def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str,
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
             raise _Damaged(f"array {name} holds neither true nor false")
     if len(arrays) < len(places):
-        raise _Damaged("two arrays have one name")
+        raise _Damaged("two arrays have the same name")
     return record, arrays
 
 
@@ -202,7 +202,7 @@ class _Place(NamedTuple):
 
     @classmethod
     def of(cls, declared: Any, size: int) -> _Place:
-        """Check what a file of `size` bytes declares; integers of Python do not overflow."""
+        """Check and return the declaration of an array in a file of `size` bytes."""
         if not (isinstance(declared, list) and len(declared) == 3):
             raise _Damaged("an array is not declared by name, type and shape")
         name, dtype, shape = declared
@@ -211,7 +211,7 @@ class _Place(NamedTuple):
         if dtype not in DTYPES:
             raise _Damaged(f"array {name} has an unsupported type")
         whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(n) is int for n in shape)
-        # n <= size: an empty array could otherwise be of any length
+        # n <= size, because an array with a zero in its shape could otherwise declare any length
         if not whole or not all(0 <= n <= size for n in shape):
             raise _Damaged(f"array {name} has a shape that the file is too small for")
         return cls(name, np.dtype(dtype), tuple(shape))
@@ -241,7 +241,7 @@ def _refuse(constant: str) -> Any:
 
 
 def _too_large(text: bytes) -> str:
-    """Return what a record has too much of; commas and brackets in strings count as well."""
+    """Return why a record is too large, or ""; commas and brackets in strings also count as values."""
     values = text.count(b",") + text.count(b"[") + text.count(b"{")
     if len(text) > LONGEST_RECORD:
         return f"has {len(text):,} bytes, more than {LONGEST_RECORD:,}"
@@ -249,5 +249,5 @@ def _too_large(text: bytes) -> str:
 
 
 def _bytes(array: NDArray[Any]) -> Any:
-    # an empty array has no memory to look at
+    # an empty array has no buffer
     return array.reshape(-1).view(np.uint8).data if array.size else b""

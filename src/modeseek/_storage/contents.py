@@ -1,4 +1,4 @@
-"""What columns hold, and the types that columns of text can be written as."""
+"""Kinds of values in columns, and the types to which columns of text can be converted."""
 
 from decimal import Decimal
 from enum import IntFlag
@@ -11,9 +11,9 @@ from modeseek._storage.cells import is_text, plain_column, present_cells, to_num
 
 __all__ = ["Content"]
 
-# integers of greater magnitude are not all float64 numbers
+# float64 represents all integers up to this magnitude
 EXACT = 1 << 53
-# all decimal numbers with this many digits, or fewer, are different float64 numbers
+# decimal numbers with at most this many digits stay different as float64
 EXACT_DIGITS = 15
 # Python writes smaller numbers with an exponent
 MIN_FIXED = 1e-4
@@ -21,31 +21,31 @@ MIN_FIXED = 1e-4
 
 @storable()
 class Content(IntFlag):
-    """What the cells of a column are, apart from missing ones; contents of two chunks combine by `|`."""
+    """Kinds of values in a column, apart from missing ones; `|` combines the contents of two chunks."""
 
     EMPTY = 0
     INTEGER = 1
-    BIG_INTEGER = 2  # some are not float64 numbers
+    BIG_INTEGER = 2  # beyond 2^53: float64 cannot represent all of them
     FRACTION = 4
     TEXT = 8
-    WHOLE_FRACTION = 16  # 5.0, which a column with the integer 5 must not have
-    RESPELLED = 32  # numbers whose text a float64 number does not give back, such as 1.10 and +5
+    WHOLE_FRACTION = 16  # such as 5.0; if the column also has integers such as 5, floats change their text
+    RESPELLED = 32  # such as 1.10 and +5, whose text changes when they are read as numbers and written again
 
     @property
     def is_text(self) -> bool:
-        """Whether every numeric type would change the number of some cell."""
+        """Whether no numeric type can hold the values of all cells."""
         return bool(self & Content.TEXT) or (Content.BIG_INTEGER | Content.FRACTION) in self
 
     @property
     def is_respelled(self) -> bool:
-        """Whether a column of text, read as numbers, is not written again with the same text."""
+        """Whether the text of some cell changes when the column is read as numbers and written again."""
         return bool(self & Content.RESPELLED) or (Content.INTEGER | Content.WHOLE_FRACTION) in self
 
 
 def content_of(column: Any) -> Content:
-    """Return what an Arrow column holds.
+    """Return the kinds of values in an Arrow column.
 
-    Numbers that a numeric type would change count as text: 007, and integers beyond 64 bits.
+    Numbers count as text if every numeric type would change them, such as 007 and integers beyond 64 bits.
 
     Examples
     --------
@@ -104,11 +104,11 @@ def _content_of_text(column: Any) -> Content:
 
 
 def _content_of_fractions(cells: Any) -> Content:
-    """Return what cells of text hold that are neither missing nor integers."""
+    """Return the kinds of values in cells of text, none of which is missing or an integer."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    # leading zeros and integers of many digits are identifiers; a float would change them
+    # numbers with leading zeros and integers of many digits are taken for identifiers, which a float would change
     changed = pc.any(pc.match_substring_regex(cells, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
     cells = pc.unique(cells)
     values, bad = to_numbers(cells)
@@ -118,12 +118,12 @@ def _content_of_fractions(cells: Any) -> Content:
     texts = cells.to_pylist()
     if any(text.endswith(".0") for text in texts):
         content |= Content.WHOLE_FRACTION
-    # Python writes the shortest digits that read back as the same number; Arrow does so faster, for most numbers
+    # compared with the shortest digits that restore the number: Arrow writes them faster, but not for all numbers
     same = np.asarray(pc.equal(pc.cast(pa.array(values), pa.string()), cells)) & (np.abs(values) >= MIN_FIXED)
     if all(texts[at] == repr(float(values[at])) for at in np.flatnonzero(~same)):
         return content
     content |= Content.RESPELLED
-    # infinite numbers, and different texts of many digits that become one number
+    # numbers that become infinite, and different numbers of many digits that become equal, must stay text
     long = np.asarray(pc.match_substring_regex(cells, rf"([0-9]\.?){{{EXACT_DIGITS + 1}}}"))
     infinite = np.isinf(values) & np.asarray(pc.match_substring_regex(cells, "[0-9]"))
     if infinite.any() or len(np.unique(values[long])) < long.sum():
@@ -132,9 +132,9 @@ def _content_of_fractions(cells: Any) -> Content:
 
 
 def to_typed(column: Any, content: Content, *, feature: bool) -> Any:
-    """Return a column of text as one of integers or floats, if its content allows it; other columns unchanged.
+    """Convert a column of text to integers or floats, if its content allows it; return other columns unchanged.
 
-    The text of numbers such as 1.10 and +5 is kept unless the column is a feature, whose numbers were clustered.
+    A column with numbers such as 1.10 and +5 remains text, unless it is a feature: a column that was clustered.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

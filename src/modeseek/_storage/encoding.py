@@ -1,7 +1,8 @@
-"""Values as JSON with arrays beside it, and back.
+"""Conversion of values to JSON and a dictionary of arrays, and back.
 
-Numbers, text, true, false, null and lists stand for themselves. Everything else is an object with one member, whose
-name is the kind of value: one of the kinds below, or a class of the registry `modeseek._common.storable`.
+Numbers, text, true, false, null and lists stand for themselves. Everything else is a JSON object with one member. The
+name of the member is the kind of value: one of the kinds in `decode`, or a class of the registry
+`modeseek._common.storable`.
 """
 
 import math
@@ -27,7 +28,7 @@ class NotStorableError(TypeError):
     Attributes
     ----------
     name : str
-        Where the value is, as "policy.nu".
+        Path to the value, such as "policy.nu".
     value : object
     """
 
@@ -52,7 +53,7 @@ class NotStorableError(TypeError):
 
 
 def encode(value: Any, name: str, arrays: Arrays) -> Any:
-    """Return a value as JSON, and add its arrays to `arrays`; `name` is the name of the value.
+    """Return a value as JSON, and add its arrays to `arrays` under names that begin with `name`.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def decode(value: Any, arrays: Arrays) -> Any:
     Raises
     ------
     ValueError, TypeError, KeyError
-        If it is something else, or parts are of wrong types or do not fit together.
+        If `value` is not a result of `encode`, or if its parts have wrong types or do not fit together.
     """
     if isinstance(value, list):
         return [decode(each, arrays) for each in value]

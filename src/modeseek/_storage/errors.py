@@ -1,4 +1,4 @@
-"""Errors about files and tables, with fields that say what they are about, so that callers can add remedies."""
+"""Errors about files and tables. Their fields describe the problem, and callers can add remedies to the message."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class DataError(ValueError):
     """
 
     def __reduce__(self) -> Any:
-        # exceptions cross processes (joblib, Dask), and subclasses take other arguments than their message
+        # exceptions are pickled between processes (joblib, Dask), and the arguments of subclasses are not their message
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -44,7 +44,7 @@ def _restore(kind: type[DataError], args: tuple[Any, ...], fields: dict[str, Any
 
 
 def place_of(row: int, line: int | None) -> str:
-    """Return a row, and its line if the file is text, in words.
+    """Return a description of a row, with its line if the file is text.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class UnpackedSizeError(DataError):
     packed : int
         Bytes of the file.
     bound : float
-        Bytes to which it may unpack.
+        Largest allowed number of bytes after decompression.
     """
 
     def __init__(self, source: str, unpacked: int, packed: int, bound: float):
@@ -158,7 +158,7 @@ class NoColumnsError(DataError):
     left_out : str
         Columns that cannot be used, with the reasons; "" if none was left out for a reason.
     encodable : tuple of str
-        Columns among them that one-hot encoding could use.
+        The left-out columns that one-hot encoding could use.
     """
 
     def __init__(self, source: str, left_out: str = "", encodable: Sequence[str] = ()):
@@ -167,7 +167,7 @@ class NoColumnsError(DataError):
         super().__init__(self.explain(remedy))
 
     def explain(self, remedy: str) -> str:
-        """Return the message, with `remedy` as an imperative."""
+        """Return the message; `remedy`, an imperative, says what to do."""
         why = f" Left out: {self.left_out}." if self.left_out else ""
         return f"{self.source}: no column is left to cluster.{why} To continue, {remedy}."
 
@@ -186,7 +186,7 @@ class IncompleteRowsError(DataError):
         super().__init__(self.explain("fill them in with medians"))
 
     def explain(self, remedy: str) -> str:
-        """Return the message, with `remedy` as an imperative."""
+        """Return the message; `remedy`, an imperative, says what to do."""
         worst = sorted(self.columns.items(), key=lambda each: -each[1])[:12]
         counts = ", ".join(f"{name} {count:,}" for name, count in worst)
         return (
@@ -210,17 +210,17 @@ class TextColumnError(DataError):
     problem : str
         What is wrong and where, as sentences.
     corrections : tuple of str
-        Ways to make the first of the cells a number, as imperatives; often empty.
+        Ways to turn `example` into a number, as imperatives; often empty.
     columns : tuple of str
         All columns that are not numeric.
     example : object
         The first cell of the first of these columns that is not a number.
     row : int
-        Its row, counted from 1.
+        Row of `example`, counted from 1.
     line : int or None
-        Its line, if the file is text.
+        Line of `example`, if the file is text.
     missing : dict of str to int
-        Numeric columns with missing values, and how many each has.
+        Number of missing values of each numeric column that has some.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class TextColumnError(DataError):
         super().__init__(self.explain(f"leave {'the columns' if len(columns) > 1 else 'the column'} out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
+        """Return the message; `omission`, an imperative, says how to leave the columns out."""
         return f"{self.problem} To continue, {', or '.join([*self.corrections, omission])}."
 
 
@@ -257,17 +257,16 @@ class MissingValueError(DataError):
     problem : str
         What is wrong and where, without a full stop.
     columns : dict of str to int
-        The columns with such values, and how many each has; the column of the first such value is first.
+        Number of missing and infinite values of each column that has some. The column of the first such value comes
+        first.
     row : int
-        The row of the first, counted from 1.
+        Row of the first such value, counted from 1.
     line : int or None
-        Its line, if the file is text.
+        Line of this row, if the file is text.
     count : int
         Number of rows with such values.
     infinite : bool
-        Whether the value is infinite, not missing.
-    scope : str
-        The rows that were counted, as " of this chunk"; empty for the whole table.
+        Whether the first such value is infinite instead of missing.
     """
 
     def __init__(
@@ -292,5 +291,5 @@ class MissingValueError(DataError):
         super().__init__(self.explain("leave the column out" if len(columns) == 1 else "leave the columns out"))
 
     def explain(self, omission: str) -> str:
-        """Return the message, with `omission` (an imperative) as the way to leave the columns out."""
+        """Return the message; `omission`, an imperative, says how to leave the columns out."""
         return f"{self.problem}: correct it, remove the row, or {omission}."

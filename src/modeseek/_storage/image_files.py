@@ -20,7 +20,8 @@ TIFF_SUFFIXES = (".tif", ".tiff")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF_SUFFIXES, ".npy", ".bmp", ".webp")
 # formats that hold integers of more than 8 bits without loss
 LABEL_SUFFIXES = (".png", *TIFF_SUFFIXES, ".npy")
-# bitmaps compress little, and Pillow decompresses them slowly: a larger one must not exceed this ratio
+# BMP files compress little, and Pillow decompresses them slowly: if the pixels have more bytes than the first number,
+# the ratio of these bytes to the size of the file must not exceed the second number
 ALWAYS_BITMAP_BYTES = 1 << 20
 MOST_BITMAP_RATIO = 2_000
 # Pillow may open only these formats, for any ending: one of its other readers starts an external program
@@ -64,14 +65,14 @@ def read_image(path: str | os.PathLike[str]) -> ImageFile:
 
 
 def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[str] = ()) -> None:
-    """Write uint8 colours, or labels: with 8 or 16 bits (PNG), 32 bits (TIFF) or as they are (NPY).
+    """Write colours or labels as an image; labels have 8 or 16 bits in PNG, 32 bits in TIFF, and their type in NPY.
 
     Parameters
     ----------
     path : str or path-like
         The file to write.
     values : array
-        The pixels.
+        The pixels: colours if they are uint8, otherwise labels.
     colors : sequence of str, optional
         Colours ("#rrggbb") of the labels 0, 1, ... A PNG of up to 256 labels is then a palette image: viewers show the
         colours, and `numpy.asarray(PIL.Image.open(path))` returns the labels.
@@ -79,7 +80,7 @@ def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[
     Raises
     ------
     DataError
-        If a PNG would have to hold more than 16 bits, or a volume.
+        If labels do not fit into a PNG, because they exceed 16 bits or are a volume.
     """
     suffix = Path(path).suffix.lower()
     is_label = values.dtype != np.uint8
@@ -98,7 +99,7 @@ def write_image(path: str | os.PathLike[str], values: NDArray, colors: Sequence[
             from tifffile import imwrite
 
             if is_label:
-                # three planes of labels are not RGB
+                # otherwise, three planes of labels would be stored as RGB
                 imwrite(part, values.astype(np.int32), compression="zlib", photometric="minisblack")
             else:
                 imwrite(part, values, compression="zlib")
@@ -126,7 +127,7 @@ def _read_tiff(source: Path) -> ImageFile:
     _check_pages(source)
     try:
         return ImageFile(tifffile.memmap(source, mode="r"))
-    except ValueError:  # compressed, or in tiles
+    except ValueError:  # the file cannot be mapped, because it is compressed or in tiles
         pass
     with tifffile.TiffFile(source) as file:
         # before anything is allocated: a few bytes can declare a terabyte
@@ -135,11 +136,11 @@ def _read_tiff(source: Path) -> ImageFile:
 
 
 def _check_pages(source: Path) -> None:
-    """Refuse a TIFF whose list of pages is a cycle, which tifffile would follow without end."""
+    """Raise a `DataError` for a TIFF whose list of pages is a cycle, which tifffile would follow without end."""
     with source.open("rb") as file:
         head = file.read(16)
         order: Any = "big" if head[:2] == b"MM" else "little"
-        # BigTIFF: bytes of an offset, of the count of tags, and of a tag
+        # bytes of an offset, of the count of tags, and of a tag; version 43 is BigTIFF
         wide, counted, tag = (8, 8, 20) if int.from_bytes(head[2:4], order) == 43 else (4, 2, 12)
         at, seen = int.from_bytes(head[wide : 2 * wide], order), set[int]()
         while at:
@@ -151,7 +152,7 @@ def _check_pages(source: Path) -> None:
             try:
                 file.seek(at + counted + tags * tag)
             except (OSError, OverflowError, ValueError):
-                return  # beyond any file: tifffile stops there, too
+                return  # the position is beyond the end of any file: tifffile stops there, too
             at = int.from_bytes(file.read(wide), order)
 
 

@@ -20,7 +20,7 @@ from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
 # bytes of a compressed file that are read at once
 BLOCK_BYTES = 1 << 16
-# dictionary of an xz file that is always allowed, twice that of its highest preset
+# bytes of the dictionary that an xz file may always use: twice as many as with the highest preset of xz
 DICTIONARY_BYTES = 1 << 27
 
 
@@ -31,7 +31,7 @@ def _open_zstd(raw: BinaryIO) -> BinaryIO:
 
 
 def open_zip(raw: BinaryIO) -> ZipFile:
-    """Open a ZIP archive, and refuse one that declares larger members than itself, which would be allocated."""
+    """Open a ZIP archive; raise `BadZipFile` if a member is declared larger than the archive, before allocating it."""
     archive = ZipFile(raw)
     size = raw.seek(0, SEEK_END)
     if any(member.compress_size > size for member in archive.infolist()):
@@ -45,7 +45,7 @@ def _open_zip(raw: BinaryIO) -> Any:
         archive = open_zip(raw)
     except BadZipFile as error:
         raise DataError(f"it is cut short or damaged ({error}).") from None
-    # macOS adds files of its own
+    # macOS adds files to the archives that it makes
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
     if len(names) != 1:
         raise DataError(f"the archive holds {len(names)} files: unpack it, and give one of them.")
@@ -90,7 +90,7 @@ class Decompressed(RawIOBase):
                 return len(block)
 
     def _next_stream(self, data: bytes) -> bytes:
-        """Return the first bytes after the padding, of which `data` was read before; none at the end of the file."""
+        """Return the first bytes of the next stream, or none at the end of the file; `data` are bytes already read."""
         while True:
             data = data.lstrip(self._padding) if self._padding else data
             if data:
@@ -101,7 +101,7 @@ class Decompressed(RawIOBase):
 
 
 def _start_xz() -> LZMADecompressor:
-    """Return a decompressor that refuses dictionaries beyond the bound on unpacked sizes; a header may declare 4 GB."""
+    """Return a decompressor that limits the size of the dictionary, as the header of a file may declare 4 GB."""
     bound = max(DICTIONARY_BYTES, unpacked_bound(0))
     return LZMADecompressor(memlimit=None if bound == inf else int(bound))
 
@@ -114,7 +114,7 @@ COMPRESSIONS: dict[str, Callable[[Any], Any]] = {
     ".zst": _open_zstd,
     ".zip": _open_zip,
 }
-# what compressed files begin with; archives begin like spreadsheets
+# first bytes of compressed files; ZIP is left out, because spreadsheets begin with the same bytes
 PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 
@@ -127,11 +127,11 @@ class InputFile:
     name : str
         Name in messages.
     path : Path or None
-        The file, if it is a regular one, which can be read more than once.
+        Path of a regular file, which can be read more than once; None for a stream.
     data : bytes
-        The content otherwise.
+        Content of the stream, if `path` is None.
     suffix : str
-        Ending of the name, in lower case, without that of a compression.
+        Ending of the name in lower case, not counting that of a compression.
     compression : str
         The compression of the content, a key of `COMPRESSIONS`, or "".
     part : str
@@ -147,7 +147,7 @@ class InputFile:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> InputFile:
-        """Return the file at a path; a pipe, and a file at a remote address, are read to their end."""
+        """Return the file at a path; the content of a pipe or of a remote file is read completely."""
         source, part = split_part(path)
         name, endings = f"'{source}'", split_endings(source)
         if is_remote(source):
@@ -158,15 +158,15 @@ class InputFile:
         return cls(name, None, where.read_bytes(), *endings, part)
 
     def open_raw(self) -> BinaryIO:
-        """Open it for reading as it is, compressed or not."""
+        """Open the file for reading, without decompressing it."""
         return BytesIO(self.data) if self.path is None else self.path.open("rb")
 
     def open(self) -> BinaryIO:
-        """Open it for reading from the beginning, decompressed."""
+        """Open the file for reading, and decompress it."""
         return self.unpack(self.open_raw())
 
     def unpack(self, raw: BinaryIO) -> BinaryIO:
-        """Return the decompressed content of a stream of `open_raw`, up to the bound on unpacked sizes."""
+        """Decompress a stream of `open_raw`; reading raises `UnpackedSizeError` above the bound on unpacked sizes."""
         if not self.compression:
             return raw
         try:
@@ -177,7 +177,7 @@ class InputFile:
         return BufferedReader(BoundedStream(unpacked, self.name, self.stamp()[0], raw))
 
     def stamp(self) -> tuple[int, int]:
-        """Return size and modification time."""
+        """Return the size in bytes and the modification time in nanoseconds."""
         if self.path is None:
             return len(self.data), 0
         found = self.path.stat()
@@ -190,7 +190,7 @@ class InputFile:
 
 
 def split_part(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Split FILE::PART, the name of a table or sheet in a file.
+    """Split FILE::PART into the file and the name of a table or sheet in it.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def local_path(path: str | os.PathLike[str]) -> Path:
 
 
 def split_endings(path: str) -> tuple[str, str]:
-    """Return the ending of a name without that of a compression, and the latter; both in lower case.
+    """Return two endings of a name, in lower case: that of the format and that of the compression ("" if none).
 
     Examples
     --------

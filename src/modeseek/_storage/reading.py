@@ -78,7 +78,7 @@ def parse_table(name: str, content: bytes) -> Table:
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an NPZ file by name, or the one of an NPY file under the name X; nothing is unpickled.
+    """Return the arrays of an NPZ file by name, or the array of an NPY file under the name X; nothing is unpickled.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
-    """Open a data file by its format."""
+    """Open a data file with the reader of its format."""
     if not is_remote(os.fspath(path)):
         check_source(path)
     with readable(f"'{os.fspath(path)}'"):
@@ -132,9 +132,9 @@ def open_reader(path: str | os.PathLike[str], options: ReadOptions) -> Reader:
 
 
 def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -> Reader:
-    """Open a file in the format of a path; refuse one that begins like a file of another format.
+    """Open a file in the format that `path` names; raise a `DataError` if it begins like a file of another format.
 
-    Text that is compressed is unpacked, whatever its name.
+    Compressed text is unpacked, even if its name does not end in that of a compression.
     """
     format_ = input_format(path)
     if file.part and not format_.part:
@@ -156,16 +156,16 @@ def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -
 def _check_unpacked_format(file: InputFile, format_: Format) -> None:
     """Raise a `DataError` if a compressed file holds a file of another format than its name says."""
     head = b""
-    with suppress(Exception), file.open() as stream:  # the format reports damaged files
+    with suppress(Exception), file.open() as stream:  # the format reports damaged files later
         head = stream.read(64)
     for found in _formats_of(head):
         raise DataError(f"{file.name} holds {found.name} ({found.suffixes[0]}), not {format_.name}: unpack it first.")
 
 
 def _formats_of(head: bytes) -> list[Format]:
-    """Return the formats that a file can have by its first bytes, the likeliest first."""
+    """Return the formats whose files can begin with the bytes `head`, the most likely first."""
     found = [each for each in FORMATS.values() if each.magic and head.startswith(each.magic)]
-    # archives of arrays begin like spreadsheets, but the name of an array follows
+    # NPZ archives and spreadsheets begin with the same bytes, but in an NPZ archive the name of an array follows
     return sorted(found, key=lambda each: (".npz" in each.suffixes) != (b".npy" in head))
 
 

@@ -1,4 +1,4 @@
-"""The rows of a data file in memory: columns as the file has them, and the features taken from them."""
+"""The rows of a data file in memory: the columns of the file, and the features taken from these columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Features", "Table"]
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names in which repeated ones have a number added.
+    """Return the names with numbers appended to repeated names.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Features(NamedTuple):
     values : (n, d) float64 array
         Finite numbers, a row for each row of the table.
     names : tuple of str
-        The column of each feature.
+        Name of the column of each feature.
     """
 
     values: Array
@@ -72,13 +72,13 @@ class Table:
     data : pyarrow.Table
         The columns, with the types of the file; those of a text file are strings.
     row_names : tuple of str
-        Columns that hold row names; they are features only if they are named.
+        Names of the columns that hold row names. `features` takes these columns only if its argument lists them.
     delimiter : str or None
         Delimiter of a text file.
     first_row : int or None
         Number of rows of the file before this chunk; None if the table holds the whole file.
     find_lines : callable or None
-        Returns the line of a text file on which each row begins.
+        Computes `lines`.
     notes : tuple of str
         Remarks on how the file was read.
     """
@@ -102,7 +102,7 @@ class Table:
 
     @classmethod
     def from_arrays(cls, source: str, columns: Sequence[str], arrays: Iterable[ArrayLike], **more: Any) -> Table:
-        """Make a table of arrays, one for each column.
+        """Make a table from arrays, one for each column.
 
         Examples
         --------
@@ -116,7 +116,7 @@ class Table:
 
     @classmethod
     def concatenate(cls, tables: Sequence[Table]) -> Table:
-        """Join the chunks of a file to a table of the whole file."""
+        """Join the chunks of a file into one table of the whole file."""
         import pyarrow as pa
 
         first = tables[0]
@@ -154,20 +154,20 @@ class Table:
 
     @cached_property
     def lines(self) -> IntArray | None:
-        """The line of a text file on which each row begins."""
+        """Numbers of the lines on which the rows of a text file begin, from 1; None if they are not known."""
         return None if self.find_lines is None else self.find_lines()
 
     def contents(self) -> tuple[Content, ...]:
-        """Return what each column holds."""
+        """Return the kinds of values in each column."""
         return tuple(map(content_of, self.data.columns))
 
     def features(self, columns: Sequence[str] | None = None, ignore: Iterable[str] = ()) -> Features:
-        """Take columns as numbers.
+        """Return columns as a matrix of numbers.
 
         Parameters
         ----------
         columns : sequence of str or None
-            The columns to take, in this order; None takes all but row names.
+            The columns to take, in this order; None takes all columns except those of row names.
         ignore : iterable of str
             Columns to leave out.
 
@@ -214,7 +214,7 @@ class Table:
             raise NameTakenError(self.source, name)
 
     def place(self, row: int) -> str:
-        """Return where a row (counted from 0) is in the file, counted from 1."""
+        """Return the place of a row (counted from 0) in the file for messages, such as "row 2 (line 3)"."""
         return place_of(*self._row_and_line(row))
 
     def _row_and_line(self, row: int) -> tuple[int, int | None]:
@@ -228,7 +228,7 @@ class Table:
         raise UnknownColumnError(self.source, name, self.columns)
 
     def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
-        """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others."""
+        """Raise a `TextColumnError` about columns with text; `missing` counts the missing values of numeric columns."""
         cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
         assert row is not None
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
@@ -244,7 +244,7 @@ class Table:
         bad = ~np.isfinite(values)
         row, at = (int(i) for i in np.argwhere(bad)[0])
         counts = {name: int(count) for name, count in zip(names, bad.sum(axis=0), strict=True) if count}
-        # the column of the first gap first
+        # the column of the first such value comes first
         counts = {names[at]: counts[names[at]], **counts}
         n_rows, infinite = int(bad.any(axis=1).sum()), not np.isnan(values[row, at])
         place = self._row_and_line(row)

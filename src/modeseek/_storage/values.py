@@ -1,4 +1,4 @@
-"""Python values as columns of Arrow and back, and as cells of text."""
+"""Conversion of Python values to Arrow columns and back, and to cells of text."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -18,8 +18,9 @@ VALUES = (bool, int, float, list, dict)
 def arrow_table(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Any:
     """Return columns of Python values as an Arrow table.
 
-    A column of several types is text. Unless some of it looks like a number or another value of JSON, it has a mark by
-    which `to_values` returns the values.
+    A column with values of several types becomes a column of text. It is marked as mixed in the metadata of its
+    field, and `to_values` restores the values. If some of its text looks like a JSON value, such as a number, the
+    column has no mark and remains text.
 
     Examples
     --------
@@ -40,12 +41,12 @@ def arrow_table(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Any:
 
 
 def _arrow_column(values: Sequence[Any]) -> tuple[Any, bool]:
-    """Return values as an Arrow array, and whether they are of several types, which are written as text."""
+    """Return values as an Arrow array, and whether it is text from which `to_values` can restore several types."""
     import pyarrow as pa
 
     try:
         array = pa.array(values, from_pandas=True)
-        # Arrow makes bytes of text beside bytes, and gives all objects the same names
+        # Arrow converts text to bytes if the column also has bytes, and adds missing names to objects
         mixed = pa.types.is_binary(array.type) and any(isinstance(each, str) for each in values)
         nested = pa.types.is_nested(array.type) and all(isinstance(each, list | dict | None) for each in values)
         if not mixed and not (nested and array.to_pylist() != list(values)):
@@ -57,7 +58,7 @@ def _arrow_column(values: Sequence[Any]) -> tuple[Any, bool]:
     if numbers and max(abs(each) for each in present if each is not None) < MAX_DECIMAL:
         return pa.array([each if each is None else Decimal(each) for each in present], pa.decimal256(76)), False
     texts = [None if each is None else _mixed_text(each) for each in present]
-    # text that looks like a number or another value could not be told from it
+    # text that looks like a JSON value cannot be distinguished from the value
     mixed = any(isinstance(each, VALUES) for each in present) and not any(
         _json_value(text) is not text
         for text, each in zip(texts, present, strict=True)
@@ -73,14 +74,14 @@ def _is_null(value: Any) -> bool:
 
 
 def _mixed_text(value: Any) -> str:
-    """Return a value as JSON, and one of a type that JSON does not have as text."""
+    """Return a value as JSON; text, and values of types that JSON lacks, are returned as plain text."""
     if isinstance(value, VALUES):
         return json.dumps(value, default=as_text, ensure_ascii=False)
     return as_text(value)
 
 
 def _json_value(text: str) -> Any:
-    """Return the value of JSON, and text that is none unchanged."""
+    """Return the value that a JSON text represents; return text that is not JSON unchanged."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -93,7 +94,7 @@ def as_text(value: Any) -> str:
 
 
 def to_values(column: Any, field: Any) -> list[Any]:
-    """Return an Arrow column as Python objects: whole decimals are integers, and mixed columns as they were."""
+    """Return an Arrow column as Python objects: decimals of scale 0 as integers, mixed columns with their types."""
     import pyarrow.types as types
 
     values = to_objects(column)

@@ -1,4 +1,4 @@
-"""The state of a long run, kept in a folder beside its target, so that the same call resumes after a kill."""
+"""A folder that keeps the state of a long run. After a kill, the same call resumes from this state."""
 
 import os
 import re
@@ -16,26 +16,26 @@ __all__ = ["WorkFolder"]
 
 STATE = "state.modeseek"
 LOCK = "lock"
-# the content of the lock file, by which a folder is known to be ours
+# content of the lock file, which identifies a folder made by `WorkFolder`
 MARKER = b"modeseek work folder"
 # names of the files that a run writes, including those of `ChunkWriter`, and of their temporary files
 OWN = re.compile(rf"\.?(state|rows(-\d+)?)(\.[0-9a-f]{{{2 * TOKEN}}})?\.\w+")
 
 
 class WorkFolder:
-    """A folder beside a target, with the state of the run that makes it.
+    """A folder next to an output file, the target, with the state of the run that writes this file.
 
-    The state is one file, which is replaced in one step: after a kill, or on a full disk, it is the last one or the one
-    before.
+    The state is one file, which is replaced in one step. After a kill, or when the disk is full, the file holds either
+    the last state or the state before it.
 
-    The folder and its files can be read by their owner only. The lock file holds a marker, and a folder without it is
-    refused, also an empty one. Links are not followed. Only files with names that a run writes are removed, while the
-    lock is held.
+    Only the owner can read the folder and its files. The lock file holds a marker. A folder without the marker is
+    refused, even if it is empty. Links are not followed. Files are removed only while the lock is held, and only if
+    they have names that a run writes.
 
     Parameters
     ----------
     target : str or path-like
-        The file that is being made. The folder has its name and ".modeseek".
+        The output file. The name of the folder is that of the file followed by ".modeseek".
 
     Examples
     --------
@@ -61,8 +61,8 @@ class WorkFolder:
         Raises
         ------
         DataError
-            If another run uses the folder, if `path` is something else than a folder made by this class, or if it
-            cannot be made. Nothing is changed then.
+            If another run uses the folder, if `path` exists and is not a folder made by this class, or if the folder
+            cannot be made. In these cases nothing is changed.
         """
         try:
             while self._lock is None:
@@ -82,7 +82,7 @@ class WorkFolder:
             raise
 
     def _make(self) -> None:
-        """Make the folder with its marker, in one step: without one, a folder is never that of a killed run."""
+        """Make the folder and its marker in one step: a killed run never leaves a folder without a marker."""
         draft = temporary_name(self.path)
         draft.mkdir(mode=0o700)
         try:
@@ -91,11 +91,11 @@ class WorkFolder:
             flush(draft / LOCK, os.O_RDWR)
             draft.rename(self.path)
         except OSError as error:
-            # another run may have been faster; it also removes drafts
+            # another run may have made the folder already, or have removed this draft
             if error.errno not in (EEXIST, ENOENT, ENOTEMPTY, ENOTDIR):
                 raise
         finally:
-            # renamed already if all went well
+            # the draft still exists only if it was not renamed
             _remove_folder(draft)
 
     def _take(self) -> int | None:
@@ -134,7 +134,7 @@ class WorkFolder:
                 ) from None
 
     def _check_marker(self) -> None:
-        """Refuse a folder without the marker, or with links in it."""
+        """Raise a `DataError` if the folder has no marker, or if links are in it."""
         assert self._lock is not None
         if os.read(self._lock, len(MARKER) + 1) != MARKER or any(map(_is_special, self._own_files())):
             raise self._foreign()
@@ -155,7 +155,7 @@ class WorkFolder:
         return (self.path / STATE).exists()
 
     def load(self, hint: Any) -> Any:
-        """Return the last state; None if there is none, it is not of the type `hint`, or damaged."""
+        """Return the last state; None if it is missing, damaged or not of the type `hint`."""
         with suppress(DataError):
             return read_container(self.path / STATE, "resume state", hint, "")
 
@@ -172,7 +172,7 @@ class WorkFolder:
 
     def close(self) -> None:
         """Unlock the folder and leave it to the next run."""
-        # forgotten first: Ctrl-C may come between the two lines, and a descriptor must not be closed twice
+        # clear the attribute before closing: after Ctrl-C in between, the descriptor is not closed twice
         lock, self._lock = self._lock, None
         if lock is not None:
             os.close(lock)
@@ -198,12 +198,12 @@ class WorkFolder:
 
 
 def _is_special(path: Path) -> bool:
-    """Return whether a name belongs to something else than a regular file, such as a link."""
+    """Return whether a path exists and is not a regular file; a link is special, too."""
     return os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode)
 
 
 def _remove_draft(path: Path) -> None:
-    """Remove the folder of a run that was killed while it made its work folder; a run that is alive makes another."""
+    """Remove the draft of a work folder. It is that of a killed run; a run that is alive makes another draft."""
     lock = path / LOCK
     with suppress(OSError):
         if path.is_symlink() or _is_special(lock) or not set(os.listdir(path)) <= {LOCK}:
@@ -213,7 +213,7 @@ def _remove_draft(path: Path) -> None:
 
 
 def _remove_folder(path: Path) -> None:
-    """Remove a folder with a lock and nothing else."""
+    """Remove a folder that holds at most the lock file."""
     with suppress(OSError):
         (path / LOCK).unlink(missing_ok=True)
         path.rmdir()

@@ -35,8 +35,8 @@ def write_table(
     extra : mapping of str to (n,) array
         The columns to add.
     features : sequence of str
-        The columns that were clustered. In formats with types, the text of other columns is kept if it is not that of
-        a number, as 1.10 and +5.
+        The columns that were clustered. In formats with typed columns, other columns remain text if a conversion to
+        numbers would change their text, such as 1.10 and +5.
     guard : bool
         In text, put an apostrophe in front of cells that a spreadsheet would take for formulas: those that begin
         with =, +, -, @, a tab or a carriage return and are not numbers.
@@ -58,7 +58,7 @@ def write_table(
 
 
 def check_writable(table: Table, path: str | os.PathLike[str], features: Sequence[str] = ()) -> OutputSpec:
-    """Raise a `DataError` if the format of a file cannot hold the columns of a table; return how to write them."""
+    """Return the `OutputSpec` of a table for a file; raise a `DataError` if the format cannot hold the columns."""
     format_, name = format_of(path), os.fspath(path)
     format_.check_types(name, table.data)
     contents = table.contents() if format_.needs_contents(table.delimiter) else ()
@@ -89,12 +89,12 @@ class ChunkWriter:
         The work folder, unless the target is standard output.
     spec : OutputSpec
     at : int
-        Number of chunks that were written before.
+        Number of chunks that an earlier run has written.
 
     Raises
     ------
     DataError
-        If one of these chunks is missing.
+        If one of the first `at` chunks is missing.
     """
 
     def __init__(self, target: str, folder: Path | None, spec: OutputSpec, at: int):

@@ -1,7 +1,7 @@
 """The command `modeseek` and its exit status.
 
-The status is 0 after success, 1 if standard output was closed, 2 after wrong usage or input, 130 after
-Ctrl-C and 143 after SIGTERM.
+The status is 0 after success, 1 if standard output was closed, 2 after an error in usage or input, 130 after Ctrl-C
+and 143 after SIGTERM.
 """
 
 import atexit
@@ -22,34 +22,34 @@ from modeseek.cli import options as o
 from modeseek.cli.commands import UsageError, add_command
 from modeseek.cli.signals import sigterm_as_ctrl_c
 
-# the base class of click's errors; recent versions of typer bundle click, so that it cannot be imported by name
+# the base class of click's errors; it cannot be imported by name, because recent versions of typer bundle click
 ClickError: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 # exit statuses by which shells report a process that a signal ended
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
-# Python and Arrow raise errors without a specific type if a thread cannot start, and so does the loader of shared
-# libraries if memory is limited: only these texts distinguish them
+# texts that identify errors without a specific type: Python and Arrow raise them if a thread cannot start, and the
+# loader of shared libraries raises them if memory is limited
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 NO_MEMORY = ("failed to map segment", "annot allocate memory")
 
-# new objects before a search for cycles; at Python's 700, imports take a tenth longer
+# new objects before Python searches for reference cycles; with its default of 700, imports take a tenth longer
 GC_THRESHOLD = 100_000
 
 
 class PlainGroup(TyperGroup):
-    """Commands that print an error as one line, without a frame or a traceback."""
+    """A group of commands that prints an error as one line, without a frame or a traceback."""
 
     def main(self, *arguments: Any, **named: Any) -> Any:
         """Run a command and exit with its status."""
-        # in standalone mode click would print errors itself
         if isinstance(sys.stdout, TextIOWrapper):
             # characters that the encoding of the output lacks are printed as escapes
             sys.stdout.reconfigure(errors="backslashreplace")
+        # in standalone mode click would print errors itself
         named |= {"prog_name": named.get("prog_name") or "modeseek", "standalone_mode": False}
         with sigterm_as_ctrl_c() as signals:
             status = self._run(*arguments, **named)
             try:
-                sys.stdout.flush()  # what was printed before an error
+                sys.stdout.flush()  # write what was printed before an error
             except OSError:
                 _abandon_output()
         terminated = status == INTERRUPTED and signal.SIGTERM in signals
@@ -80,7 +80,7 @@ class PlainGroup(TyperGroup):
             status = INTERRUPTED
         except Exception as error:
             message = _shortage(error)
-            # Ctrl-C while a class or a module is created becomes another error in Python and in libraries
+            # after Ctrl-C during an import, Python and libraries may raise another error
             if any(isinstance(each, KeyboardInterrupt) for each in _causes(error)):
                 status = INTERRUPTED
             elif message:
@@ -122,9 +122,9 @@ add_command(app, "warm-up", o.WarmUpOptions)
 
 
 def main() -> None:
-    """Run the command line; the entry point of `modeseek`."""
+    """Run the command `modeseek`; this is its entry point."""
     gc.set_threshold(GC_THRESHOLD)
-    # at exit, Python would search all objects for cycles: a sixth of the time of a short run
+    # without this, Python searches all objects for cycles at exit, which takes a sixth of the time of a short run
     atexit.register(gc.freeze)
     app()
 
@@ -149,7 +149,7 @@ def _shortage(error: BaseException) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return an error and those that led to it."""
+    """Return an error and the chain of errors that caused it."""
     causes = [error]
     while following := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(following)

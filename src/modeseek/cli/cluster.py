@@ -15,7 +15,7 @@ from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster
 
 # options whose estimator parameter has another name
 PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
-# options that are parameters of estimators, besides those of these groups
+# options that are parameters of estimators: those of these groups, and some others
 PARAMETER_GROUPS = (METHOD, MEAN_SHIFT, BANDWIDTHS)
 OTHER_PARAMETERS = ("jobs", "checkpoint", "checkpoint_every")
 
@@ -114,7 +114,7 @@ def build_estimator(options: ClusterOptions) -> Any:
 
 
 def _given(options: ClusterOptions) -> dict[str, Any]:
-    """Return the options that are parameters of estimators and were given."""
+    """Return the values of the given options that are parameters of estimators, by option name."""
     hints = get_type_hints(ClusterOptions, include_extras=True)
     groups = {name: hint.__metadata__[0].group for name, hint in hints.items() if name != "files"}
     names = [name for name, group in groups.items() if group in PARAMETER_GROUPS and name != "algorithm"]

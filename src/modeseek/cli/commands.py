@@ -1,4 +1,4 @@
-"""Commands from dataclasses: the fields of a class are the options of a command, and its docstring is the help."""
+"""Making commands from dataclasses: the fields of a class become the options, and its docstring the help."""
 
 import inspect
 import re
@@ -18,16 +18,16 @@ class UsageError(Exception):
 
 
 class Option(NamedTuple):
-    """Declares a field as an option, in its annotation; fields without a declaration are positional arguments.
+    """Marks a field of a dataclass as an option, as metadata of `Annotated`; other fields are positional arguments.
 
     Attributes
     ----------
     group : str or None
-        Title of the group of options in the help.
+        Title under which the help lists the option.
     names : str
         Names of the option, separated by blanks; the default is the name of the field.
     limits : dict
-        Limits of a number: `min` and `max`.
+        Smallest and largest value of a number, with the keys `min` and `max`.
     """
 
     group: str | None = None
@@ -36,15 +36,18 @@ class Option(NamedTuple):
 
 
 def add_command(app: typer.Typer, name: str, options: type, limits: type | None = None) -> None:
-    """Add a command that makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
+    """Add a command, which makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
 
-    With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
+    A hyphen in the name of the command is an underscore in the name of the module. The module is imported when the
+    command runs: the help appears without loading scientific libraries. If the class `options` has a method `check`,
+    the command calls it before the import, to report mistakes without loading these libraries. If the class has a
+    method `around`, which returns a context manager, the command runs within this context.
 
-    A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
-    that the help appears without loading scientific libraries. If `options` has a method `check`, it is called before,
-    so that mistakes are reported without loading them, too. If it has a method `around`, the command runs within the
-    block of that method. The section "Attributes" of the docstring of `options` has the help of each field; the text
-    after the colon, where numpydoc has the type, is the placeholder of the value, such as FILE.
+    The section "Attributes" of the docstring of `options` has the help of each field. The text after the colon, where
+    numpydoc has the type, is the placeholder of the value, such as FILE.
+
+    If the class `limits` is given, its fields are options of the command, too. The command then runs within the
+    context of its method `applied`.
     """
 
     def command(**given: Any) -> None:
@@ -66,12 +69,12 @@ def add_command(app: typer.Typer, name: str, options: type, limits: type | None 
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which Rich does not take square brackets for markup, as in 'modeseek[explore]'."""
+    """Escape square brackets, as in 'modeseek[explore]', which Rich would take for markup."""
     return text.replace("[", r"\[")
 
 
 def _parameters(options: type) -> list[inspect.Parameter]:
-    """Return the fields of a class as parameters that typer reads."""
+    """Return the fields of a class as parameters of a function, from which typer makes options."""
     attributes = str(inspect.getdoc(options)).partition("\nAttributes\n")[2]
     entries = {name: (value, " ".join(help.split())) for name, value, help in ENTRY.findall(attributes + "\n")}
     hints, parameters = get_type_hints(options, include_extras=True), []

@@ -1,7 +1,7 @@
-"""Compile on several cores: helper processes store functions in Numba's disk cache, and this process loads them.
+"""Compilation on several cores: helper processes store functions in Numba's disk cache, and this process loads them.
 
-Numba compiles one function at a time in a process. Helpers take the functions from the end of a list while this process
-compiles those that it needs, so that they meet somewhere between.
+Numba compiles one function at a time in a process. The command needs functions in the order of a list, and compiles
+those that are not in the cache. At the same time, helpers compile the functions of this list from its end.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from modeseek._common.helper_processes import helper_processes
 
-# what ModeSeek compiles for a small table, in this order; `benchmarks/first_call.py --functions` writes the file
+# functions that ModeSeek compiles for a small table, in order; `benchmarks/first_call.py --functions` writes the file
 FUNCTIONS = Path(__file__).with_name("compiled_functions.txt")
-# with more, imports take most of the time
+# with more helpers, imports would take most of the time
 MOST_HELPERS = 2
 
 
 def compiling_helpers() -> AbstractContextManager[object]:
-    """Compile functions of ModeSeek on other cores, too, while the block runs, if they are not stored yet."""
+    """Return a context in which helpers compile the functions of ModeSeek, unless the disk cache already has them."""
     from joblib import cpu_count
 
     helpers = min(cpu_count() - 1, MOST_HELPERS)

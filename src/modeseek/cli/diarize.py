@@ -30,7 +30,7 @@ def run(options: DiarizeOptions) -> None:
     if times is None:
         raise UsageError(
             f"'{options.file}' has no times of its embeddings: give --segments FILE (CSV, .lab or RTTM), or save an "
-            "array `times` (n, 2) beside X in an NPZ file."
+            "array `times` (n, 2) with X in an NPZ file."
         )
     if len(times) != len(windows.embeddings):
         raise UsageError(
@@ -96,7 +96,7 @@ def _check(options: DiarizeOptions) -> None:
 def _read_reference(options: DiarizeOptions) -> Any:
     """Return the annotation of the recording in the reference file."""
     with library_errors():
-        import_pyannote("metrics.diarization")  # fails before the work, not after it
+        import_pyannote("metrics.diarization")  # raises an error before the work if it is not installed
         recordings = d.read_rttm(str(options.reference))
     name = recording(options)
     if name in recordings:

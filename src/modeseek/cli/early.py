@@ -1,4 +1,4 @@
-"""Checks of files and choices before scientific libraries are loaded, so that mistakes are reported at once."""
+"""Checks of files and choices that report mistakes at once, before scientific libraries are loaded."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ def check_files(paths: Iterable[str]) -> None:
 
 
 def check_choices(given: Mapping[str, str | None], choices: Mapping[str, Sequence[str]]) -> None:
-    """Raise `UsageError` if the value of an option is none of its choices."""
+    """Raise `UsageError` if the value of an option is not among its choices; None is skipped."""
     for name, allowed in choices.items():
         if given[name] is None:
             continue

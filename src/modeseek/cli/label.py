@@ -9,7 +9,7 @@ from modeseek.pipeline import label_file
 
 
 def run(options: LabelOptions) -> None:
-    """Label the file."""
+    """Label the rows of the file, and write them."""
     with library_errors():
         label_file(options.model, options.file, options.output, label_column=options.name, notify=print_note)
     print_written(make_console(stderr=True), options.output)

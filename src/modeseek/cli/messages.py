@@ -1,4 +1,4 @@
-"""Messages of the command: errors and notes of the library, with the options that address them."""
+"""Messages of the command: errors and notes of the library, with the options of the command that solve the problem."""
 
 import math
 import shlex
@@ -21,7 +21,7 @@ from modeseek.cli.commands import UsageError
 from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
 from modeseek.pipeline.options import Note
 
-# options whose names differ from those of the library
+# options whose names differ from the names of the parameters of the library
 OPTIONS = {
     "rows": "-o",
     "model": "--save",
@@ -34,7 +34,7 @@ OPTIONS = {
 
 @contextmanager
 def library_errors() -> Iterator[None]:
-    """Convert errors of the library about its input to `UsageError`."""
+    """Convert errors that the library raises about its input to `UsageError`."""
     try:
         yield
     except (ValueError, TypeError, ImportError, SchedulerError) as error:
@@ -52,7 +52,7 @@ def print_note(note: Note) -> None:
 
 
 def message_of(error: Exception) -> str:
-    """Return the message of an error as the command prints it."""
+    """Return the message that the command prints for an error of the library."""
     match error:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"

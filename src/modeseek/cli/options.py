@@ -42,7 +42,7 @@ class InputLimits:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply the limits within a block."""
+        """Apply the limits while a `with` block runs."""
         from modeseek._storage.unpacking import limit_unpacked
 
         with limit_unpacked(None if self.max_unpacked is None else 1e9 * self.max_unpacked):
@@ -101,7 +101,7 @@ class ClusterOptions:
     missing : drop|median|error
         Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
     missing_values : -999,X
-        Cells that stand for missing values, besides empty cells, NA, NaN, null, None, ?, - and a point.
+        Cells that stand for missing values, in addition to empty cells, NA, NaN, null, None, ?, - and a point.
     strict : flag
         Refuse text and missing values instead of leaving them out.
     header : flag
@@ -168,11 +168,12 @@ class ClusterOptions:
     h_max : H
         Largest bandwidth (dsms). Default: from the data.
     h_inf : H
-        Limit of the drawn bandwidths, or their start (dsms). Default: from the data.
+        Bandwidth to which the draws converge, or at which a walk starts (dsms). Default: from the data.
     policy : NAME
         Distribution of the drawn bandwidths: shrinking, walk, uniform, anchored or constant (dsms). Default: shrinking.
     nu : NAME
-        Decrease of the spread of the draws: log-log, 1/k, or an exponent a for 1/k^a (dsms). Default: log-log.
+        Decreasing sequence that limits the spread of draw k: log-log, 1/k, or an exponent a for 1/k^a (dsms). Default:
+        log-log.
     """
 
     files: list[str]
@@ -232,7 +233,7 @@ class ClusterOptions:
         check_choices(vars(self), CHOICES)
 
     def around(self) -> AbstractContextManager[object]:
-        """Compile on several cores at the first run."""
+        """Return a context in which functions are compiled on several cores, if this is the first run."""
         from modeseek.cli.compiling import compiling_helpers
 
         return compiling_helpers() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
@@ -299,7 +300,7 @@ class SegmentOptions:
         TIFF or NPY file, one for each number.
     min_size : N
         First merge regions with fewer pixels than this into the neighbour with the closest colour. Default: the
-        pixels of a square of half a bandwidth.
+        number of pixels in a square whose side is half the spatial bandwidth.
     connected : flag
         Whether a region is connected. Regions are connected by default.
     spacing : A,B[,C]
@@ -357,8 +358,8 @@ class DiarizeOptions:
         Shorter windows are not clustered; they are assigned to the nearest speaker, with a low confidence.
         Default: 0.5.
     overlapping : cut|keep
-        cut: end windows that overlap in the middle of the overlap. keep: for segments that are turns. Default:
-        cut.
+        cut: windows that overlap are cut in the middle of the overlap. keep: times stay as they are, for segments that
+        are turns. Default: cut.
     smooth : flag
         Smooth the speakers in time: the most probable sequence of speakers, with a mean turn of 2 s as prior.
     num_speakers : N
@@ -434,8 +435,8 @@ class PaperOptions:
     """Run the experiments of the paper, and write their data, figures and a report on its claims.
 
     The experiments are sparse, imbalance, clusters, range, sweep, outliers, range-map, absorption, one-run, updates,
-    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command continues
-    with the others.
+    submartingale, gradient, certificate, times and steps. Ctrl-C keeps the finished jobs; the same command then runs
+    the remaining jobs.
 
     Attributes
     ----------
@@ -450,7 +451,7 @@ class PaperOptions:
     out : FOLDER
         Folder for all files. Default: modeseek-paper.
     quick : flag
-        Use a small grid: all figures in a minute or two, less certain.
+        Use a small grid and few runs: all figures take a minute or two, but are less certain.
     quiet : flag
         Print errors only.
     scheduler : ADDRESS

@@ -25,9 +25,9 @@ from modeseek.plots import palette
 from modeseek.prepare import Note
 
 OVERLAY_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
-# a last axis with up to this many entries is taken for channels
+# the last axis is an axis of channels if it has at most this number of entries
 MAX_CHANNELS = 8
-# rows of pixels that are counted at a time
+# rows of the image that `_measure` processes at a time
 BAND_ROWS = 256
 
 
@@ -65,7 +65,7 @@ def run(options: SegmentOptions) -> None:
 
 
 def _n_regions(options: SegmentOptions) -> int | list[int] | None:
-    """Return one number, or a list if several are given."""
+    """Return the numbers of --n-regions: an integer, a list if several are given, or None."""
     if options.n_regions is None:
         return None
     try:
@@ -115,7 +115,7 @@ def _labels(options: SegmentOptions, n_regions: int | list[int] | None, values: 
         if options.output is not None:
             write_image(options.output, labels, palette(min(256, int(labels.max()) + 1)))
         return labels
-    # as a memory map, so that neither pixels nor labels have to fit into memory
+    # a memory map: neither pixels nor labels have to fit into memory
     shape = values.shape if axis is None else tuple(int(n) for n in np.delete(values.shape, axis))
     if isinstance(n_regions, list):
         shape = (len(n_regions), *shape)
@@ -169,7 +169,7 @@ def _spacing(text: str | None) -> list[float] | None:
 
 @dataclass(frozen=True, eq=False)
 class _Regions:
-    """Shape of a label image, and the number of pixels and mean values of each region."""
+    """Shape of a label image, and for each region its number of pixels and the mean values of its channels."""
 
     shape: tuple[int, ...]
     sizes: NDArray
@@ -193,7 +193,7 @@ def _measure(labels: NDArray, values: NDArray, axis: int | None) -> _Regions:
 
 
 def _record(options: SegmentOptions, labels: NDArray, layers: list[_Regions], seconds: float) -> dict[str, Any]:
-    """Return the summary; with several layers, each has its own regions."""
+    """Return the summary for --json; if there are several layers (label images), each has a list of regions."""
     found = [
         [
             {"label": label, "pixels": int(size), "share": float(size / layer.pixels), "mean": mean.tolist()}

@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextmanager
 def sigterm_as_ctrl_c() -> Iterator[list[int]]:
-    """Raise `KeyboardInterrupt` on SIGTERM while the block runs; yield the list of the signals that came.
+    """Raise `KeyboardInterrupt` on SIGTERM while the block runs; yield a list to which received signals are added.
 
     Nothing changes outside the main thread, or if another handler of SIGTERM is installed.
 
@@ -34,7 +34,7 @@ def sigterm_as_ctrl_c() -> Iterator[list[int]]:
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield signals
         return
-    # Python tests the folder of temporary files once, with a file that an interrupt just then would leave behind
+    # Python tests the folder of temporary files once, by writing a file, which an interrupt at this moment would leave
     with suppress(OSError):
         tempfile.gettempdir()
     signal.signal(signal.SIGTERM, handle)

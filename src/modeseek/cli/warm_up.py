@@ -16,9 +16,10 @@ from modeseek import (
 from modeseek._common.helper_processes import helper_processes
 from modeseek.cli.options import WarmUpOptions
 
-# engines differ between few and many features
+# numbers of features: low and high dimensions use different engines
 DIMENSIONS = (2, 16)
-# estimators and dimensions that need different functions; without a bandwidth, all would need those of ModeSeek
+# groups of estimators and dimensions, to compile in parallel: different groups need different functions. The mean
+# shifts have a bandwidth, because the automatic bandwidth would need the functions of ModeSeek
 GROUPS: tuple[tuple[tuple[Any, int], ...], ...] = (
     ((StochasticMeanShift(2.0, random_state=0), 2),),
     ((ModeSeek(), 2), (MeanShift(2.0), 2), (MeanShift(8.0), 16)),
@@ -27,7 +28,7 @@ GROUPS: tuple[tuple[tuple[Any, int], ...], ...] = (
 
 
 def run(options: WarmUpOptions) -> None:
-    """Fit each estimator to small data, after groups of them were fitted on several cores at a time."""
+    """Compile by fits to small data: groups of estimators on several cores, then each estimator in this process."""
     start = time.monotonic()
     workers = min(cpu_count(), len(GROUPS))
     codes = [f"from {__name__} import fit_groups; fit_groups({each}, {workers})" for each in range(1, workers)]
@@ -49,7 +50,7 @@ def run(options: WarmUpOptions) -> None:
 
 
 def fit_groups(first: int, step: int) -> None:
-    """Fit every `step`-th group of estimators."""
+    """Fit every `step`-th group of estimators, beginning with number `first`."""
     for group in GROUPS[first::step]:
         for estimator, d in group:
             _fit(estimator, d)

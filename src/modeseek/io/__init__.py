@@ -1,4 +1,4 @@
-"""Model files: arrays and JSON, never pickled."""
+"""Model files. They hold arrays and JSON, and no pickled objects."""
 
 from modeseek._common.storable import storable
 from modeseek.io.models import MODEL_SUFFIX, Saved, load, read_model, save

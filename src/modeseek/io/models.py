@@ -1,4 +1,4 @@
-"""Model files: fitted estimators that are written to a file and read again."""
+"""Saving estimators to model files, and loading them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from modeseek.prepare.scaling import FeatureScaling
 CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
 REMEDY = "Use a copy of it, or save the model again."
-# an estimator starts as many threads as `n_jobs` says
+# largest `n_jobs` in a file: an estimator starts this number of threads
 MOST_JOBS = 1024
 
 
@@ -42,7 +42,7 @@ def _check_model(stored: StoredModel) -> None:
 
 @storable(_check_model)
 class StoredModel(NamedTuple):
-    """What a model file holds; see `Saved`. Files of version 0.1.0 have `columns` and `scaling`, and no preparation."""
+    """Content of a model file. Files of version 0.1.0 have `columns` and `scaling` instead of `preparation`."""
 
     written_by: str
     estimator: str
@@ -62,7 +62,7 @@ class Saved:
     model : estimator
         The estimator, as it was saved.
     preparer : TablePreparer or None
-        How tables are prepared for it, if the command saved it or `save` was called with a preparer.
+        Prepares tables for the model; None if `save` was called without a preparer.
     written_by : str
         The version of modeseek that wrote the file.
 
@@ -81,12 +81,13 @@ class Saved:
     written_by: str
 
     def predict(self, table: Any) -> IntArray:
-        """Return the labels of the rows of a table like that of the fit; -1 for rows with missing values.
+        """Return the labels of the rows of a table; -1 for rows with missing values.
 
         Parameters
         ----------
         table : DataFrame, Arrow table, dict of columns, or array
-            The columns of the fit, in any order and in the same units. An array must have exactly these columns.
+            The columns of the fit, in any order and in the same units. An array must have exactly these columns, in the
+            order of the fit.
         """
         if self.preparer is None:
             return self.model.predict(table)
@@ -108,8 +109,8 @@ def save(
 ) -> None:
     """Write an estimator to a file of arrays and JSON; nothing is pickled.
 
-    The file holds all parameters and everything that `fit` or `partial_fit` have computed, so that `load` returns the
-    same model: its predictions, and the state of a stream. The file appears complete or not at all.
+    The file holds all parameters and everything that `fit` or `partial_fit` have computed. The model that `load`
+    returns makes the same predictions, and `partial_fit` can continue. The file appears complete or not at all.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def save(
     path : str or path-like
         The file; the usual ending is ".modeseek".
     preparer : TablePreparer, optional
-        The fitted preparer of the table that the model was fitted on, for `Saved.predict`; the command passes it.
+        The fitted preparer of the table that the model was fitted on. `Saved.predict` then accepts tables.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def save(
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the estimator that `save` wrote.
 
-    Nothing in a file is executed, and reading takes no more memory than the file is long.
+    Nothing in a file is executed. Reading takes no more memory than the size of the file.
 
     Parameters
     ----------
@@ -172,7 +173,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Warns
     -----
     AdviceWarning
-        If the features were prepared before the fit: `read_model(path).predict` prepares rows.
+        If the model was fitted on prepared features, such as scaled ones. Use `read_model(path).predict` for a table
+        with the original columns.
 
     Examples
     --------
@@ -195,12 +197,12 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> Saved:
-    """Return everything that a model file holds: the estimator, and how its tables are prepared.
+    """Return the content of a model file: the estimator, and the preparer for its tables.
 
     Raises
     ------
     DataError
-        As `load` does.
+        If the file is not a model file, is damaged, or is of another version of the format.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the walk of Algorithm 1b ends: simulated walks, the closed formula, and shrinking for comparison."""
+"""Where the bandwidth walk of Algorithm 1b ends, by simulation and by a formula; shrinking is shown for comparison."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -25,22 +25,22 @@ LAST_SHRINKING_DRAW = 10**7
 
 @dataclass(frozen=True)
 class AbsorptionWalks(Experiment):
-    """Simulated walks compared with the closed formula.
+    """Shares of simulated walks that end at h_min and h_max, compared with a formula.
 
     Attributes
     ----------
     starts : tuple of float
         Starting values h_0 of the walks, including h_inf.
     nus : tuple of str
-        The paper's slowly decreasing sequence, and one with a finite sum of squares.
+        Names of the sequences nu_k: the paper's, which decreases slowly, and 1/k, whose squares have a finite sum.
     paths : int
         Number of walks from each start, in each run.
     draws : int
-        Length of each walk.
+        Number of bandwidths that each walk draws.
     shown : int
         Number of walks from h_inf in the figure, all from run 0.
     tolerance : float
-        Relative distance from an end of the range below which a walk counts as being at that end.
+        A walk counts as being at an end of the range if its relative distance from this end is smaller.
     """
 
     starts: tuple[float, ...] = (0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
@@ -71,7 +71,7 @@ class AbsorptionWalks(Experiment):
         return h <= low, h >= high
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Return a row for each start, one for each walk from h_inf, and the steps of the walks in the figure."""
+        """Return a row for each start, a row for each walk from h_inf, and rows with the steps in the figure."""
         nu = str(job.cell["nu"])
         rng = np.random.default_rng(seed_for(seed, job.run, self.nus.index(nu)))
         h_0 = np.repeat(self.starts, self.paths)
@@ -94,22 +94,22 @@ class AbsorptionWalks(Experiment):
         return rows
 
     def shrinking(self, k: int) -> tuple[float, float]:
-        """Return the interval from which the shrinking policy draws at draw k, in closed form."""
+        """Return the ends of the interval from which the policy shrinking takes draw k, by its formula."""
         policy = Shrinking(self.settings.h_min, self.settings.h_max, self.settings.h_inf)
         low, high = (float(policy.draw(np.array([u]), self.settings.h_inf, k - 1)[0]) for u in (0.0, 1.0))
         return low, high
 
     def _formula(self, nu: str, starts: Array) -> Array:
-        """Return the probability of ending at h_min for each start; NaN where there is no formula."""
+        """Return the probability of ending at h_min for each start; NaN if there is no formula for this nu."""
         return np.array([self.walk(nu).absorption(h).to_min for h in starts], dtype=np.float64)
 
     def _counts(self, rows: Rows, nu: str) -> Array:
-        """Return the numbers of walks at h_min, of walks at h_max and of all walks, for each start."""
+        """Return three rows: the numbers of walks at h_min, at h_max and in total, for each start (columns)."""
         by_start = [rows.where(kind="share", nu=nu, h_0=start) for start in self.starts]
         return np.array([[mine[name].sum() for mine in by_start] for name in ("at_min", "at_max", "paths")])
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the shares by start, the draws until absorption, and the share of the range that shrinking covers."""
+        """Return tables: shares by start, draws until absorption, and the share of the range that shrinking covers."""
         return [self._shares(rows), self._times(rows), self._cover()]
 
     def _shares(self, rows: Rows) -> TableBlock:
@@ -154,7 +154,7 @@ class AbsorptionWalks(Experiment):
         return TableBlock(header, lines, "From the formula of nu_k.")
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of single walks, and that of the ends by start."""
+        """Return two figures: single walks, and the ends of all walks by start."""
         return {"absorption-paths": self._draw_paths(rows), "absorption-starts": self._draw_starts(rows)}
 
     def _draw_paths(self, rows: Rows) -> Figure:
@@ -247,7 +247,7 @@ class AbsorptionWalks(Experiment):
     def _draw_shares(
         self, ax: Axes, count: Array, total: Array, color: str, label: str, expected: Array | float = 0.0
     ) -> None:
-        """Draw shares of walks minus their expected values, with Wilson intervals, against the initial bandwidth."""
+        """Draw shares of walks minus their expected values, with Wilson intervals, for each initial bandwidth."""
         share = wilson(count, total)
         bars, y = np.abs([share.center - share.low, share.high - share.center]), share.center - expected
         style: dict[str, Any] = {"fmt": "o", "markersize": 4.5, "elinewidth": 1.3, "capsize": 2.5}
@@ -269,5 +269,5 @@ def _absorbed_at(at_end: Array) -> list[int | None]:
 
 
 def _shown_draws(draws: int) -> list[int]:
-    """Return draw numbers that are about evenly spaced on a logarithmic axis; the first ones are consecutive."""
+    """Return up to 60 draw numbers that are nearly evenly spaced on a logarithmic axis."""
     return np.unique(np.round(np.geomspace(1, draws, 60)).astype(int)).tolist()

@@ -1,4 +1,4 @@
-"""K of SMS and DSMS: clusters of unequal size, more clusters, and outliers."""
+"""Experiments that compare SMS and DSMS by K: clusters of unequal size, several numbers of clusters, and outliers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from modeseek.report import TableBlock
 
 
 class Setup(NamedTuple):
-    """A set-up: the stem of its figure, the column and value that select its rows, and its title."""
+    """A set-up of the data: the stem of its figure, the column and value that select its rows, and its title."""
 
     stem: str
     column: str
@@ -27,14 +27,14 @@ class Setup(NamedTuple):
 
 @dataclass(frozen=True)
 class AgainstSMS(Comparison):
-    """K of SMS at several bandwidths and of DSMS on the paper's range.
+    """Base class of the experiments that compare K of SMS at several bandwidths with K of DSMS.
 
     Attributes
     ----------
     sweep : tuple of float
         Bandwidths of SMS.
     x_label : str
-        Label of the horizontal axis, which shows the last column of the cells.
+        Label of the horizontal axis, which shows the last entry of `axes`.
     """
 
     sweep: tuple[float, ...] = SEARCHED_H
@@ -45,11 +45,11 @@ class AgainstSMS(Comparison):
         return paper_contenders(self.settings, self.sweep, ["SMS"])
 
     def setups(self) -> list[Setup]:
-        """Return the set-ups, each with a figure of scores and a panel for each spread; empty if there is only one."""
+        """Return the set-ups; each gets a figure of scores. The list is empty if there is only one set-up."""
         return []
 
     def layout(self) -> FigureLayout:
-        """Return the figure of K: a panel for each set-up and spread."""
+        """Return the layout of the figure of K, with a panel for each set-up and spread."""
         bandwidths = sorted({self.settings.h, *self.sweep})
         setups = [(f"{each.title}\n", {each.column: each.value}) for each in self.setups()] or [("", {})]
         return FigureLayout(
@@ -78,7 +78,7 @@ class AgainstSMS(Comparison):
 
 @dataclass(frozen=True)
 class Imbalance(AgainstSMS):
-    """SMS and DSMS on the paper's three Gaussians, against the ratio of the largest to the smallest size."""
+    """SMS and DSMS on the paper's three Gaussians, for several ratios of the largest to the smallest size."""
 
     ratios: tuple[int, ...] = (1, 2, 8, 32)
     sizes: tuple[str, ...] = ("graded", "one small")
@@ -109,7 +109,7 @@ class Imbalance(AgainstSMS):
 
 @dataclass(frozen=True)
 class Clusters(AgainstSMS):
-    """SMS and DSMS on Gaussians on a square grid, against their number."""
+    """SMS and DSMS on several numbers of Gaussians, whose centres lie on a square grid."""
 
     numbers: tuple[int, ...] = (2, 4, 9, 16)
     spacings: tuple[float, ...] = (2.0, 4.0)
@@ -136,7 +136,7 @@ class Clusters(AgainstSMS):
 
 @dataclass(frozen=True)
 class Outliers(AgainstSMS):
-    """SMS and DSMS on the paper's three Gaussians with added outliers, uniform on a square.
+    """SMS and DSMS on the paper's three Gaussians with outliers, which are drawn uniformly from a square.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Outliers(AgainstSMS):
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         X, y = paper_mixture(self.n_per_cluster, spread=cell["spread"], random_state=seed)
         n_outliers = self.n_points(cell) - len(X)
-        # an independent generator, so that the mixture is the same for every share
+        # an independent generator: the mixture is then the same for every share
         far = self.side * (np.random.default_rng(seed_for(seed, 1)).random((n_outliers, 2)) - 0.5)
         return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))
 

@@ -20,18 +20,18 @@ PLACES = {"middle": 0.5, "paper": 2 / 7}
 
 @dataclass(frozen=True)
 class BandwidthRange(Experiment):
-    """DSMS on wider and wider ranges around the best bandwidth of SMS, on the same data.
+    """DSMS on increasingly wide ranges around the best bandwidth of SMS, on the same data.
 
     Attributes
     ----------
     spreads : tuple of str
     n_per_cluster : int
     sweep : tuple of float
-        Bandwidths of SMS; the one with the best K against the true labels becomes h_inf.
+        Bandwidths of SMS; the one with the best K (computed from the true labels) becomes h_inf.
     widths : tuple of float
         Values of h_max - h_min; 0 is SMS.
     lowest : float
-        Lower bound of h_min; where it applies, the range moves up and keeps its width.
+        Smallest h_min; a range that would begin below this value is shifted up and keeps its width.
     """
 
     spreads: tuple[str, ...] = ("std", "variance")

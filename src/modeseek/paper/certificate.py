@@ -1,4 +1,8 @@
-"""When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold."""
+"""When runs are certified, when the paper's rule would have stopped them, and when Theorem 2's conditions hold.
+
+A certificate proves that no later update can change the clusters. The paper's rule stops a run when all last shifts are
+small.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,14 +35,14 @@ TICKS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 
 @dataclass(frozen=True)
 class CertificateTimes(BySpread):
-    """Sweeps until the certificate and until the paper's rule, in the same runs.
+    """Number of sweeps until the certificate, and until the paper's rule stops, in the same runs.
 
     Attributes
     ----------
     sizes : tuple of int
         Numbers of points in each of the mixture's three components.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     most_sweeps : int
         Maximum number of sweeps.
     """
@@ -69,7 +73,7 @@ class CertificateTimes(BySpread):
         partitions: list[IntArray] = []
         held: list[int] = []
         for sweep, state in enumerate(states_until(chain, limits, ends)):
-            if "certificate" not in ends:  # no partition can change later
+            if "certificate" not in ends:  # after the certificate, the partition cannot change
                 labels = components(state.points, self.tau)
                 partitions.append(numbered(labels))
                 diameter = diameter_of(state.points, labels)
@@ -94,11 +98,11 @@ class CertificateTimes(BySpread):
         return [row]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of the times, and that of the runs that were stopped too early."""
+        """Return two figures: the times, and the shares of runs that would have been stopped too early."""
         return {"certificate-times": _draw_times(rows), "certificate-differences": _draw_differences(rows)}
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the times, and how often the rule and the conditions were premature, by policy and size."""
+        """Return two tables by policy and size: times, and how often a rule or conditions held too early."""
         times, counts = [], []
         for policy in POLICIES:
             for n in rows.where(policy=policy).distinct("n"):
@@ -123,7 +127,7 @@ class CertificateTimes(BySpread):
 
 
 def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainState]:
-    """Yield the state after each sweep, including the start, until every stopping rule has ended the run.
+    """Yield the initial state and the state after each sweep, until every stopping rule has ended the run.
 
     The sweep and the outcome at which each rule ends the run are added to `ends`.
     """
@@ -140,7 +144,7 @@ def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainSt
 
 
 def final_from(partitions: Sequence[IntArray]) -> int:
-    """Return the sweep from which the partition is the last one."""
+    """Return the first sweep after which the partition always equals the last one."""
     return max((sweep + 1 for sweep, labels in enumerate(partitions) if (labels != partitions[-1]).any()), default=0)
 
 
@@ -170,7 +174,7 @@ def _draw_times(rows: Rows) -> Figure:
             # the log axis cannot show zeros: a partition that is final from the start counts as one sweep
             values = [np.maximum(mine.where(n=size)[name], 1) for size in sizes]
             low, lower, median, upper, high = np.array([np.percentile(at, BAND_PERCENTILES) for at in values]).T
-            if name == "final":  # close to the certificate: the bands would overlap
+            if name == "final":  # a line only: it is close to the certificate, and bands would overlap
                 ax.plot(n, median, color=TEXT_COLOR, linewidth=1.4, linestyle=(0, (2, 2)), label=label)
                 continue
             ax.fill_between(n, low, high, color=COLORS[name], alpha=0.13, linewidth=0)
@@ -206,7 +210,7 @@ def _draw_shares(ax: Axes, rows: Rows, column: str, title: str) -> None:
         counts = [int(((at < 1) if column == "ari" else (at > 0)).sum()) for at in values]
         share = wilson(counts, [len(at) for at in values])
         bars = np.abs([share.center - share.low, share.high - share.center])
-        # shifted a little, so that the intervals do not overlap
+        # shifted a little: the intervals do not overlap
         ax.errorbar(
             n * 1.025**shift, share.center, bars,
             color=COLORS[policy], marker="o", markersize=4.5, linewidth=1.3, capsize=2.5, label=NAMES[policy],

@@ -23,16 +23,16 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 @dataclass(frozen=True)
 class TimesToCertificate(BySpread):
-    """Sweeps until the certificate for all policies, on the paper's mixture in d dimensions.
+    """Number of sweeps until the certificate for all policies, on the paper's mixture in d dimensions.
 
     Centres and bandwidths are multiplied by sqrt(d / 2), as the distances within a Gaussian grow like sqrt(d).
 
     Attributes
     ----------
     sizes : tuple of int
-        Numbers of points, in two dimensions.
+        Numbers of points of the runs in two dimensions.
     dimensions : tuple of int
-        Numbers of dimensions, for `n` points.
+        Numbers of dimensions of the runs with `n` points.
     n : int
     most_sweeps : int
         Maximum number of sweeps.

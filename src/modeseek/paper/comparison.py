@@ -24,7 +24,7 @@ from modeseek.report import TableBlock
 # rough costs for the progress bar: milliseconds for each fit and for each point of a fit
 COST_OF_FIT = 8.0
 COST_OF_POINT = 0.03
-# one fit of MS takes as long as this many fits of the others
+# one fit of MS takes as long as this number of fits of another algorithm
 COST_OF_MS = 4
 _COLORS = dict(zip(("DSMS shrinking", "SMS", "BMS", "MS", "other", "DSMS walk"), palette(6), strict=True))
 _MARKERS = {"DSMS shrinking": "o", "SMS": "s", "BMS": "^", "MS": "v", "DSMS walk": "D"}
@@ -40,7 +40,10 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A column of panels: title, conditions that select its rows, and curves (None: those of the figure)."""
+    """A set-up, which has a panel for each measure.
+
+    `where` selects the rows of the set-up. If `curves` is None, the curves are those of the figure.
+    """
 
     title: str
     where: Mapping[str, Value]
@@ -58,9 +61,9 @@ class FigureLayout:
     measures : tuple of str
         One row of panels for each measure.
     panels : tuple of Panel
-        One column of panels each.
+        One column of panels for each entry.
     curves : tuple of Curve
-        Curves of all panels that have none of their own.
+        Curves of the panels whose `curves` are None.
     reference : mapping
         Measure -> value of a horizontal reference line, such as the true number of clusters.
     log_x : bool
@@ -80,7 +83,7 @@ class FigureLayout:
     def draw(self, rows: Rows) -> Figure:
         """Draw a grid of panels, one row for each measure and one column for each set-up, with a shared legend.
 
-        Four set-ups of one measure are drawn two by two, to limit the width.
+        Four panels are drawn two by two, to limit the width.
         """
         cells = [(measure, panel) for measure in self.measures for panel in self.panels]
         n_across = 2 if len(cells) == 4 else len(self.panels)
@@ -123,7 +126,7 @@ class FigureLayout:
         return TableBlock([self.x_label, *(f"{place:g}" for place in places)], body, caption)
 
     def _curves_in(self, rows: Rows, panel: Panel) -> list[tuple[Curve, Rows]]:
-        """Return the curves of a panel that have rows, with these rows."""
+        """Return the curves of a panel, each with its rows; curves without rows are left out."""
         curves = self.curves if panel.curves is None else panel.curves
         found = [(curve, rows.where(**curve.where)) for curve in curves]
         return [(curve, own) for curve, own in found if len(own)]
@@ -194,7 +197,7 @@ def outcome_table(rows: Rows) -> TableBlock:
 
 @dataclass(frozen=True)
 class Comparison(Experiment):
-    """Clusterers on mixtures with known labels: one job is one data set, on which every contender runs.
+    """Base class of experiments that run clusterers (contenders) on data with known labels; a job is one data set.
 
     Attributes
     ----------
@@ -209,12 +212,12 @@ class Comparison(Experiment):
 
     @property
     def columns(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The columns of the cell, the run, and the results of a contender."""
+        """Names of the columns: those of the cell, "run", and those of the results of a contender."""
         return (*self.axes(), "run", *RESULT_COLUMNS)
 
     @abstractmethod
     def axes(self) -> Mapping[str, Iterable[Value]]:
-        """Return the values of each column of a cell; every combination is run."""
+        """Return the values of each column of the grid; every combination of values is a cell, which is run."""
 
     @abstractmethod
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
@@ -235,7 +238,7 @@ class Comparison(Experiment):
 
     @abstractmethod
     def figures(self) -> dict[str, FigureLayout]:
-        """Return the figures by stem."""
+        """Return the layouts of the figures, by the stems of their file names."""
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
         return {stem: layout.draw(rows) for stem, layout in self.figures().items()}
@@ -256,7 +259,7 @@ class Comparison(Experiment):
         """Return the number of points of a cell's data."""
 
     def work(self, job: Job, seed: int) -> list[Row]:
-        """Run every contender on one data set, all with the same seed, so that differences are paired."""
+        """Run every contender on the same data set with the same seed: differences between contenders are paired."""
         X, truth = self.data(job.cell, seed_for(seed, job.run, 0))
         chance = seed_for(seed, job.run, 1)
         return [fit_and_score(each, X, truth, chance) for each in (*self.contenders(), *self.user_contenders)]

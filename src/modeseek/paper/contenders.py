@@ -1,4 +1,4 @@
-"""The clusterers that a figure compares, each at one bandwidth, and their scores."""
+"""The clusterers that a figure compares (contenders), each at one bandwidth, and their scores."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ FIXED = ("MS", "BMS", "SMS")
 # the two interpretations of the paper's random bandwidth
 POLICIES = ("shrinking", "walk")
 RESULT_COLUMNS = ("line", "h", *MEASURES, "offset", "sweeps", "outcome")
-# as many bandwidths for SMS as ranges (h_min, h_max, h_inf) for DSMS; those of the paper come first
+# candidates in a search: four bandwidths of SMS, and four ranges (h_min, h_max, h_inf) of DSMS; the paper's come first
 SEARCHED_H = (0.6, 0.9, 1.2, 1.6)
 SEARCHED_RANGES = ((0.2, 1.6, 0.6), (0.2, 2.0, 0.6), (0.6, 1.6, 1.1), (0.8, 1.4, 1.1))
 
@@ -45,9 +45,9 @@ class Contender:
     Attributes
     ----------
     name : str
-        Value of the column "line" of its rows.
+        Name of the contender, in the column "line" of its rows.
     h : float or None
-        Its bandwidth, or the parameter that varies in the figure; None if it has none.
+        Bandwidth, or value of the parameter that varies in the figure; None if there is neither.
     model : scikit-learn clusterer
         Template: each run fits a clone, and sets its `random_state` if it has one.
     """
@@ -92,7 +92,7 @@ def dsms_contender(settings: Hyperparameters, policy: str, *, name: str = "", h:
 def paper_contenders(
     settings: Hyperparameters, sweep: Iterable[float], names: Iterable[str] = FIXED
 ) -> list[Contender]:
-    """Return MS, BMS and SMS, or a subset, at the paper's h and those of `sweep`, and DSMS on `SEARCHED_RANGES`."""
+    """Return MS, BMS and SMS (or a subset) at the paper's h and each h in `sweep`, and DSMS on `SEARCHED_RANGES`."""
     found = fixed_contenders(settings, sorted({settings.h, *sweep}), names)
     for policy in POLICIES:
         for number, (h_min, h_max, h_inf) in enumerate(SEARCHED_RANGES):
@@ -132,7 +132,7 @@ def ignore_advice() -> None:
 def fit_and_score(contender: Contender, X: Array, truth: IntArray, seed: int) -> Row:
     """Cluster X with a clone of the contender's model; return its scores, number of sweeps and outcome.
 
-    Points of class -1 are outliers: they are clustered, but only the others are scored.
+    Points of class -1 are outliers: they are clustered, but not scored.
     """
     model = clone(contender.model)
     if "random_state" in model.get_params(deep=False):
@@ -154,7 +154,7 @@ def fit_and_score(contender: Contender, X: Array, truth: IntArray, seed: int) ->
 
 
 def score(truth: IntArray, labels: IntArray) -> Row:
-    """Compare labels with the true ones; each noise point (label -1) counts as a cluster of one point.
+    """Return the scores of labels, given the true labels; each noise point (label -1) counts as a cluster of one point.
 
     Examples
     --------
@@ -179,7 +179,9 @@ def score(truth: IntArray, labels: IntArray) -> Row:
 
 
 def mode_offset(X: Array, truth: IntArray, labels: IntArray, centers: Array) -> float | None:
-    """Return the distance from the mean of a class to the centre of the cluster with most of its points, on average.
+    """Return the distance between the mean of a class and the centre of its main cluster, averaged over classes.
+
+    The main cluster of a class has more of its points than other clusters. Classes that are mostly noise are left out.
 
     Examples
     --------

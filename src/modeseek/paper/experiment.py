@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeseek.report import TableBlock
 
 
-# both interpretations of the paper's 0.65, as titles
+# titles of the spreads: both interpretations of the paper's value 0.65
 SPREADS: dict[Value, str] = {"std": "0.65 as standard deviation", "variance": "0.65 as variance"}
 
 
@@ -35,12 +35,12 @@ class Hyperparameters:
     h_min, h_max, h_inf : float
         Range of DSMS and its limiting bandwidth.
     nu : str
-        1 / log10(10 + log10 k).
+        Name of the sequence nu_k; "log-log" is 1 / log10(10 + log10 k).
     max_updates : int
         The paper's limit on iterations.
     threshold : float
-        The paper's absolute convergence threshold. MS stops on it. The others stop when no later update can change the
-        partition, and on this threshold only if their bandwidth is constant by then.
+        The paper's absolute convergence threshold. MS stops when shifts are below it. BMS, SMS and DSMS stop when no
+        later update can change the partition; they stop on small shifts only if their bandwidth is constant by then.
     profile : str
         Kernel profile; the paper does not name it.
     engine : str
@@ -59,7 +59,7 @@ class Hyperparameters:
 
 
 class Job(NamedTuple):
-    """A unit of work: computed, stored and resumed as a whole.
+    """A unit of work, which is computed and stored as a whole.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment(ABC):
-    """A section of the report. Its fields are its config, which the report prints.
+    """An experiment, which is a section of the report. Its fields are its config, which the report prints.
 
     Its title, introduction and captions are in `texts.toml`.
 
@@ -97,9 +97,9 @@ class Experiment(ABC):
     columns : tuple of str
         Columns of its CSV file.
     also_shown : tuple of str
-        Stems of figures, besides the first, that the short page shows too.
+        Stems of the figures that the short page shows in addition to the first figure.
     tables_shown : bool
-        Whether the short page shows its tables.
+        Whether the short page also shows the tables.
     """
 
     settings: Hyperparameters = field(default_factory=Hyperparameters)
@@ -122,7 +122,7 @@ class Experiment(ABC):
 
     @property
     def captions(self) -> Mapping[str, str]:
-        """Stem of a figure's file -> its caption, for each figure of `draw`."""
+        """Captions of the figures that `draw` returns, by the same keys."""
         return report_texts()[self.name]["captions"]
 
     def quick(self) -> Self:
@@ -141,7 +141,7 @@ class Experiment(ABC):
     def work(self, job: Job, seed: int) -> list[Row]:
         """Compute one job; its rows depend only on the config, the job and the seed.
 
-        The rows do not need the columns of the job (its cell and "run"), nor columns without a value.
+        A row may leave out the columns of the job (its cell and "run"), and columns without a value.
         """
 
     def rows_of(self, job: Job, seed: int) -> list[Row]:
@@ -160,13 +160,13 @@ class Experiment(ABC):
 
 
 class BySpread(Experiment):
-    """An experiment whose figures and tables are made for each interpretation of the paper's 0.65."""
+    """An experiment whose figures and tables are made separately for each spread."""
 
     spreads: ClassVar[tuple[str, ...]] = ("std", "variance")
 
     @property
     def captions(self) -> Mapping[str, str]:
-        """Stem of a figure's file -> its caption, for each figure of `draw`."""
+        """Captions of the figures that `draw` returns, by the same keys."""
         found = super().captions
         return {
             f"{stem}-{spread}": f"{caption} {SPREADS[spread]}."
@@ -175,7 +175,7 @@ class BySpread(Experiment):
         }
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figures of each interpretation."""
+        """Return the figures of all spreads."""
         return {
             f"{stem}-{spread}": figure
             for spread in rows.distinct("spread")
@@ -183,7 +183,7 @@ class BySpread(Experiment):
         }
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the tables of each interpretation."""
+        """Return the tables of all spreads."""
         return [
             replace(table, caption=f"{SPREADS[spread]}. {table.caption}")
             for spread in rows.distinct("spread")
@@ -192,11 +192,11 @@ class BySpread(Experiment):
 
     @abstractmethod
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figures of one interpretation."""
+        """Return the figures of one spread, to which `rows` belong."""
 
     @abstractmethod
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the tables of one interpretation."""
+        """Return the tables of one spread, to which `rows` belong."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Norm of the gradient of L along runs, which converges to 0; runs go on for some sweeps after they are certified."""
+"""Norm of the gradient of L along runs, which converges to 0. Runs continue for some sweeps after their certificate."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,11 +29,11 @@ class GradientNorm(BySpread):
     n_per_cluster : int
         Number of points in each of the mixture's three components.
     sweeps : int
-        Smallest length of a run.
+        Minimum number of sweeps of a run.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     after : int
-        Number of sweeps after the certificate.
+        Number of sweeps for which a run continues after its certificate.
     levels : tuple of float
         Levels for which the table gives the number of sweeps until the norm stays below them.
     floor : float

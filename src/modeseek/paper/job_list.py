@@ -28,7 +28,7 @@ class JobFailed(RuntimeError):
 
 
 def config_json(config: Any, indent: int | None = None) -> str:
-    """Return a frozen config, or a list with configs, as JSON; objects that are not plain data as their repr.
+    """Return a frozen config, or a list with configs, as JSON; a value that JSON cannot hold becomes its repr.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def config_json(config: Any, indent: int | None = None) -> str:
 class Journal:
     """File of an experiment's finished jobs: one line of JSON for each job, with its rows.
 
-    The file name contains hashes of the config, the seed and the source code, so that rows of different set-ups never
-    mix. It does not depend on the number of runs: more runs add jobs.
+    The file name contains hashes of the config, the seed and the source code: rows of different set-ups never mix. The
+    name does not depend on the number of runs, because more runs only add jobs.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Journal:
             raise DataError(f"cannot write '{self.path}': {error.strerror or error}.") from error
 
     def remove(self) -> None:
-        """Delete the journal, and those that older source code left for the same set-up."""
+        """Delete the journal, and the journals that older source code wrote for the same set-up."""
         for path in self.path.parent.glob(f"{self._stem}-*.jsonl"):
             path.unlink(missing_ok=True)
         with suppress(OSError):  # other journals are still in the folder
@@ -176,7 +176,7 @@ def _results(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) ->
 
 
 def _by_dask(client: Any, tasks: Sequence[Task]) -> Iterator[Done]:
-    """Run jobs on the Dask workers; joblib's own loop would run them locally for a single one-thread worker."""
+    """Run jobs on the Dask workers; joblib would run them in this process if there is one worker with one thread."""
     from distributed import as_completed
 
     futures = [client.submit(_do, *task, pure=False) for task in tasks]

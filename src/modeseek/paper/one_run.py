@@ -34,18 +34,18 @@ from modeseek.report import TableBlock
 
 @dataclass(frozen=True)
 class OneRun(BySpread):
-    """One run under each policy, with the same data and the same chosen points.
+    """One run under each policy, with the same data and the same random choices of points.
 
     Attributes
     ----------
     n_per_cluster : int
         Number of points in each of the mixture's three components.
     tau : float
-        Distance below which points are linked to clusters.
+        Points closer than this distance are linked; linked points form a cluster.
     snapshots : tuple of int
-        Sweeps after which all points are recorded, in addition to the certificate.
+        Sweeps after which all points are recorded; they are also recorded at the certificate.
     beyond : int
-        Number of sweeps after the certificate.
+        Number of sweeps for which a run continues after its certificate.
     most_sweeps : int
         Maximum number of sweeps of a run that is never certified.
     every : int
@@ -67,7 +67,7 @@ class OneRun(BySpread):
     )  # fmt: skip
 
     def jobs(self, runs: int) -> list[Job]:
-        """Return one job for each policy, for any number of runs."""
+        """Return one job for each spread and policy, whatever the number of runs is."""
         return policy_jobs(min(runs, 1), 1.5 * self.n_per_cluster)
 
     def work(self, job: Job, seed: int) -> list[Row]:
@@ -117,7 +117,7 @@ class OneRun(BySpread):
         }
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return both runs at their certificates and after their last sweeps."""
+        """Return a table of both runs, at the certificate and after the last sweep."""
         lines = []
         for policy in POLICIES:
             mine = rows.where(kind="sweep", policy=policy)
@@ -136,7 +136,7 @@ class OneRun(BySpread):
         return [TableBlock(header, lines, f"The two runs; points closer than tau are linked; tau = {self.tau:g}.")]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of the points, and that of bandwidths, L and certificate over time."""
+        """Return two figures: the points at some sweeps, and bandwidths, L and certificate over time."""
         return {"one-run-points": _draw_points(rows), "one-run-course": self._draw_course(rows)}
 
     def _draw_course(self, rows: Rows) -> Figure:
@@ -147,7 +147,7 @@ class OneRun(BySpread):
             n = 3 * self.n_per_cluster
             certified = sweeps["certified"].astype(bool)
             at = int(np.argmax(certified)) if certified.any() else None
-            # the walk changes most in its first sweep; of independent draws, the same share of every sweep is shown
+            # all recorded draws of the walk, which changes most in its first sweep; one in `every` of independent draws
             kept = (draws["k"] - 1) % (1 if policy == "walk" else self.every) == 0
             self._draw_bandwidths(column[0], draws["k"][kept] / n, draws["h"][kept], policy)
             column[1].plot(sweeps["sweep"], sweeps["L"], color=COLORS[policy], marker="o", markersize=3, linewidth=1.3)
@@ -223,7 +223,7 @@ def _draw_points(rows: Rows) -> Figure:
 
 
 def _colors(labels: IntArray) -> list[str]:
-    """Return a colour for each point by its cluster, from the largest; clusters of one point are grey."""
+    """Return the colour of each point, which is that of its cluster; clusters of one point are grey."""
     several = int((np.bincount(labels) > 1).sum())
     shades = palette(several)
     return [shades[label] if label < several else NOISE_COLOR for label in labels]

@@ -17,7 +17,7 @@ POLICIES = ("walk", "shrinking")
 
 
 class Mixture(NamedTuple):
-    """Three Gaussians at the paper's centres times `apart`, with these sizes, in d dimensions."""
+    """Three Gaussians of `sizes` points in d dimensions; their centres are those of the paper times `apart`."""
 
     sizes: tuple[int, int, int] = (50, 50, 50)
     apart: float = 1.0
@@ -25,11 +25,11 @@ class Mixture(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """Factor of centres and bandwidths: the distances within a Gaussian grow like sqrt(d)."""
+        """Factor by which centres and bandwidths grow with d, as distances within a Gaussian do: sqrt(d / 2)."""
         return float(np.sqrt(self.d / 2))
 
     def draw(self, seed: int, spread: str) -> tuple[Array, IntArray]:
-        """Draw points and their components."""
+        """Draw points, and return them with the number of the component of each point."""
         y = np.repeat(np.arange(3), self.sizes)
         centers = np.zeros((3, self.d))
         centers[:, :2] = self.unit * self.apart * PAPER_CENTERS[:, : self.d]
@@ -42,13 +42,13 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
 
 
 def policy_jobs(runs: int, cost: float) -> list[Job]:
-    """Return a job for each interpretation of the paper's 0.65, policy and run."""
+    """Return a job for each spread, policy and run."""
     cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in POLICIES]
     return [Job(cell, run, cost) for cell in cells for run in range(runs)]
 
 
 def paper_chain(n_per_cluster: int, settings: Hyperparameters, seed: int, job: Job) -> Chain:
-    """Return a chain on the paper's mixture; the data and the chosen points of a run are the same for every policy.
+    """Return a chain on the paper's mixture; in a run, every policy has the same data and random choices of points.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def states_at(chain: Chain, counts: Sequence[int]) -> Iterator[ChainState]:
     """
     assert chain.parts is not None
     state, n = chain.init(), len(chain.problem.points)
-    # a part of a sweep ends at a wanted state or at the end of the sweep
+    # a part of a sweep ends at one of `counts` or at the end of the sweep
     ends = sorted({0, *counts, *range(n, counts[-1] + n, n)})
     sizes = iter(np.diff(ends).tolist())
     if 0 in counts:

@@ -42,7 +42,7 @@ class RangeMap(BySpread):
     h_mins, h_maxs : tuple of float
         The grid, in units of `Mixture.unit`; pairs with h_min < h_max are run, with the default h_inf.
     most_runs : int
-        Number of data sets of a set-up, if `runs` is larger.
+        Maximum number of data sets of a set-up.
     """
 
     setups: tuple[str, ...] = tuple(SETUPS)
@@ -87,7 +87,7 @@ class RangeMap(BySpread):
         return [*rows, row(own, 1, model.h_min_ / data.unit, model.h_max_ / data.unit)]
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return a figure of maps for ARI and one for K."""
+        """Return a figure with the maps of ARI, and one with the maps of K."""
         return {f"range-map-{name}": self._draw_maps(rows, name) for name in ("ari", "k")}
 
     def _draw_maps(self, rows: Rows, name: str) -> Figure:
@@ -139,7 +139,7 @@ class RangeMap(BySpread):
         return float(values.mean()) if len(values) else np.nan
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the best range by labels and the automatic one, compared on the second half of the runs."""
+        """Return a table: the best range by labels and the automatic range, compared on the second half of the runs."""
         body = []
         for setup in rows.distinct("setup"):
             mine = rows.where(setup=setup)

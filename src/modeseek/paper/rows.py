@@ -48,7 +48,7 @@ class Rows:
         return Rows(self.columns, kept)
 
     def halves(self) -> tuple[Rows, Rows]:
-        """Return the rows of the first half of the runs, and those of the others."""
+        """Return the rows of the first and of the second half of the runs; if there is one run, both are its rows."""
         runs = self.distinct("run")
         first = set(runs[: len(runs) // 2] or runs)
         kept = ([row for row in self._rows if (row["run"] in first) == early] for early in (True, False))

@@ -1,4 +1,4 @@
-"""Few points in each cluster: the number of clusters that each algorithm finds."""
+"""The number of clusters that each algorithm finds if clusters have few points."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -21,7 +21,7 @@ from modeseek.report import TableBlock
 
 @dataclass(frozen=True)
 class Sparse(OnPaperMixture):
-    """MS, BMS, SMS and DSMS on the paper's three Gaussians, against the number of points in each."""
+    """MS, BMS, SMS and DSMS on the paper's three Gaussians, for several numbers of points in each."""
 
     sizes: tuple[int, ...] = (10, 20, 50, 100, 150, 200)
     sweep: tuple[float, ...] = SEARCHED_H
@@ -30,7 +30,7 @@ class Sparse(OnPaperMixture):
     small: ClassVar = {"sizes": (10, 50, 200), "sweep": (0.6, 1.2)}
 
     def contenders(self) -> list[Contender]:
-        # scikit-learn's rule for MS: modes within h of a higher one join it; here modes within h / 4 are linked
+        # scikit-learn's rule for MS: modes within h of a higher mode join it; our default links modes within h / 4
         given, h = self.settings, self.settings.h
         nearest = MeanShift(
             h, max_iter=given.max_updates, tol=given.threshold / h, profile=given.profile, assign_labels="nearest"

@@ -21,7 +21,7 @@ from modeseek.plots.colors import palette
 from modeseek.report import TableBlock
 
 LINES = (*FIXED, *(f"DSMS {policy}" for policy in POLICIES))
-# what is counted, and until when
+# until when steps are counted, and in which units
 ENDS = {"shifts": "until every last shift is at most 10^-6", "final": "until the clusters are final"}
 UNITS = {"updates": "updates of one point", "steps": "steps of the algorithm"}
 
@@ -81,7 +81,7 @@ class Steps(BySpread):
         return doubly_stochastic(problem, paper_policy(line.removeprefix("DSMS "), given), seed=chance)
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of the medians against n, for each unit and end."""
+        """Return the figure of the medians as functions of n, with a panel for each entry of `UNITS` and `ENDS`."""
         figure = new_figure(10.5, 7.6)
         axes = figure.subplots(len(UNITS), len(ENDS), sharex=True, sharey="row", squeeze=False)
         sizes = rows.sorted("n")
@@ -98,7 +98,7 @@ class Steps(BySpread):
         return {"steps": figure}
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the medians by algorithm and n, for each unit and end."""
+        """Return a table of the medians by algorithm and n, for each entry of `UNITS` and `ENDS`."""
         header = ["algorithm", "n", *(f"{unit} {end}" for unit, end in product(UNITS.values(), ENDS.values()))]
         body = []
         for line, n in product(LINES, rows.distinct("n")):

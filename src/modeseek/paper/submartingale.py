@@ -1,4 +1,4 @@
-"""Whether L increases in the mean: at single states by Monte Carlo, and over whole runs."""
+"""Whether the objective L increases in the mean: at single states by Monte Carlo, and over whole runs."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,14 +25,14 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class SubmartingaleMeans(BySpread):
-    """E[L_{h_{k+1}}(X^(k+1)) | X^(k), h_k] - L_{h_k}(X^(k)) along runs, and the mean of L over runs.
+    """Mean change E[L_{h_{k+1}}(X^(k+1)) | X^(k), h_k] - L_{h_k}(X^(k)) at states along runs, and mean of L over runs.
 
     Attributes
     ----------
     n_per_cluster : int
         Number of points in each of the mixture's three components.
     states : tuple of float
-        Numbers of updates per point after which next updates are drawn from the state.
+        Numbers of updates per point. From the state after these updates, many possible next updates are drawn.
     curve : tuple of float
         Numbers of updates per point after which L is recorded, in addition to the start and the first update.
     next_updates : int
@@ -81,7 +81,7 @@ class SubmartingaleMeans(BySpread):
         return rows
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figure of the means at states, and that of the means over runs."""
+        """Return two figures: the mean changes of L at states, and the mean of L over runs."""
         states, panels = policy_panels(11, 4.4)
         for policy, ax in panels.items():
             self._draw_states(ax, rows.where(kind="state", policy=policy), policy)
@@ -121,7 +121,7 @@ class SubmartingaleMeans(BySpread):
         legend(ax, place="upper left")
 
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the mean changes at states and along the curve, by policy."""
+        """Return two tables by policy: the mean changes of L at states, and those along the curve."""
         lines = []
         for policy in POLICIES:
             for k in rows.where(kind="state", policy=policy).distinct("k"):

@@ -40,7 +40,7 @@ def policy_panels(width: float, height: float) -> tuple[Figure, dict[str, Axes]]
 
 
 def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
-    """Style axes, with labels and a title at the left.
+    """Apply the style of the theory figures to axes, and add labels and a title at the left.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Single updates and states: Proposition 1, Theorem 1, Corollary 1 and Lemma 1."""
+"""Checks of Proposition 1, Theorem 1, Corollary 1 and Lemma 1 at single updates and states."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -34,16 +34,16 @@ class Updates(Experiment):
     distance : float
         Distance of the last of these points from the others.
     lemma_range : tuple of float
-        h_min, h_max and h_inf of these runs: on a narrow range, the gradients of the other points are always shorter
-        than `epsilon`, and that of the last point is longer until it moves.
+        h_min, h_max and h_inf of these runs. The range is narrow: the gradients of the coinciding points are then
+        always shorter than `epsilon`, and the gradient of the last point is longer until this point moves.
     epsilon : float
         Lemma 1's epsilon.
     lemma_runs, lemma_updates : int
         Number and length of the runs, for each job.
     path_updates : int
-        Number of updates of Corollary 1's runs in the figure.
+        Number of updates that the figure of Corollary 1 shows.
     after : int
-        Number of sweeps of these runs after their certificate.
+        Number of sweeps for which these runs continue after their certificate.
     """
 
     n_per_cluster: int = 10
@@ -104,7 +104,7 @@ class Updates(Experiment):
         ended = run(chain, Stopping(tau))
         found = partition(chain, ended, tau)
         rows = self._paths(job, seed, ended.sweeps)
-        # the clusters as coincident points, and the data: the first is critical below the gap, the second is not
+        # two states: coincident points in place of the clusters, which are critical for h below the gap, and the data
         gap = found.gap if np.isfinite(found.gap) else self.settings.h_max
         for state in (found.centers[found.labels].astype(np.float64), chain.problem.points):
             for ratio in self.h_ratios:
@@ -120,7 +120,7 @@ class Updates(Experiment):
         selected, largest = paths.selected[0].tolist(), paths.largest[0].tolist()
         shown = np.unique(np.round(np.geomspace(1, self.path_updates, 40)).astype(int)) - 1
         rows: list[Row] = [{"kind": "path", "k": int(k), "selected": selected[k], "largest": largest[k]} for k in shown]
-        # a single block can be small by chance: the longest of the last sweep
+        # "last" holds the longest blocks of the last sweep, because a single block can be small by chance
         return [*rows, {"kind": "last", "k": length - 1, "selected": max(selected[-n:]), "largest": max(largest[-n:])}]
 
     def _lemma(self, job: Job, seed: int) -> list[Row]:
@@ -142,7 +142,7 @@ class Updates(Experiment):
         return counts, (1 - 1 / self.n_lemma) ** np.array(p), int(mine.where(p=0)["runs"].sum())
 
     def draw(self, rows: Rows) -> dict[str, Figure]:
-        """Return the figures of Lemma 1 and of Corollary 1."""
+        """Return two figures: Lemma 1 and Corollary 1."""
         lemma, lemma_panels = policy_panels(10.5, 4.0)
         paths, path_panels = policy_panels(10.5, 4.4)
         for policy, ax in lemma_panels.items():
@@ -167,7 +167,7 @@ class Updates(Experiment):
         return {"updates-lemma": lemma, "updates-gradients": paths}
 
     def tables(self, rows: Rows) -> list[TableBlock]:
-        """Return the smallest and largest ratios of Proposition 1 and Corollary 1, and the counts of Theorem 1."""
+        """Return a table of the extreme ratios of Proposition 1 and Corollary 1, and of the counts of Theorem 1."""
         body = []
         for policy in POLICIES:
             mine, states = rows.where(kind="update", policy=policy), rows.where(kind="state", policy=policy)

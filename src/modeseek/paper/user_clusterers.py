@@ -30,7 +30,7 @@ class Compared:
     experiment : Comparison
         The experiment, with the user's clusterers.
     rows : Rows
-        A row for each run of each clusterer.
+        The scores of each run of each clusterer, one row for each.
     """
 
     experiment: Comparison
@@ -81,9 +81,9 @@ def compare(
     Parameters
     ----------
     lines : mapping
-        Name -> scikit-learn clusterer, or bandwidth policy, which runs as the policy of DSMS. A clusterer is cloned
-        for each run, and its `random_state` is set to the run's seed if it has one. Label -1 means noise: each such
-        point counts as a cluster of one point.
+        Scikit-learn clusterers or bandwidth policies, by name. DSMS runs with each of these policies. A clusterer is
+        cloned for each run, and its `random_state` is set to the run's seed if it has this parameter. Label -1 means
+        noise: each such point counts as a cluster of one point.
     figure : {"sparse", "imbalance", "clusters"}, default="sparse"
         The experiment.
     runs : int, default=20

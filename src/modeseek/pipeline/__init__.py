@@ -1,4 +1,8 @@
-"""From a data file to clusters and output files, in memory, in chunks or on Dask."""
+"""The pipeline reads a data file, clusters its rows and writes output files: in memory, in chunks or on Dask.
+
+Files in chunks are read in passes. The first pass computes statistics of the columns. The second pass makes a sketch:
+weighted points that stand for many rows. After the sketch is clustered, the last pass labels all rows.
+"""
 
 from modeseek.pipeline.cluster import cluster_file
 from modeseek.pipeline.errors import OptionError, OutputConflict, PipelineInterrupted, ResumeMismatch, SchedulerError

@@ -1,4 +1,4 @@
-"""The pipeline for files larger than memory: passes over chunks, with a state that a later call resumes from."""
+"""The pipeline for files larger than memory: several passes over the chunks, which a later call can resume."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -76,17 +76,17 @@ class _ChunkedRun:
         self.preparer = job.data.preparer(first, job.metric)
         self.options = self.preparer.options()
         self.statistics = Statistics.start(first, self.options)
-        # all columns are read if names occur twice; see `Chunks.read`
+        # names may occur twice; see `Chunks.read`
         self.spec = OutputSpec(0, self.chunks.columns)
         if rows is not None:
             first.check_free(job.outputs.label_column)
             self.spec = check_writable(first, rows, unique_names(first.columns))
-        # whether the writer needs facts about the cells of all columns before its first row
+        # whether the output format needs the contents of all columns before the first row is written
         self.needs_contents = rows is not None and format_of(rows).needs_contents(self.chunks.delimiter)
         self.store = ResumeStore(job, self.chunks)
 
     def cluster(self) -> PipelineResult:
-        """Run all passes, from the saved state if there is one, and write the outputs."""
+        """Run all passes, or those after the saved state if one exists, and write the outputs."""
         job = self.job
         state = self.store.open() or ResumeState(STATISTICS, statistics=self.statistics)
         if state.sketch is not None:
@@ -114,7 +114,7 @@ class _ChunkedRun:
         return result
 
     def _find_columns(self, state: ResumeState) -> ResumeState:
-        """Decide which columns are clustered, and compute their mean and standard deviation."""
+        """Run the first pass, which computes statistics of the columns and decides which columns are clustered."""
         start = self.statistics
         columns = None if self.needs_contents else tuple(start.facts) or start.columns
         while state.step == STATISTICS:
@@ -123,7 +123,7 @@ class _ChunkedRun:
             features = state.statistics.plan(self.first, self.options).features
             if features == state.statistics.features:
                 return state.next_pass(SKETCH)
-            # later rows have shown that a column is not as the first chunk suggests
+            # later rows contradict the first chunk: the features change, and the pass starts again
             state = ResumeState(STATISTICS, statistics=state.statistics.restart(features))
         return state
 
@@ -133,7 +133,7 @@ class _ChunkedRun:
         step: Callable[[ResumeState, Chunk], ResumeState],
         columns: Sequence[str] | None,
     ) -> ResumeState:
-        """Apply `step` to the remaining chunks, report progress, and save the state at intervals."""
+        """Return the state at the end of a pass, after `step` was applied to each remaining chunk."""
         total, self.step = self.chunks.size, state.step
         try:
             for chunk in self.chunks.read(state.place, columns):
@@ -156,7 +156,7 @@ class _ChunkedRun:
         raise PipelineInterrupted(None, where, resumable=self.store.path is not None)
 
     def _count(self, state: ResumeState, table: Table) -> ResumeState:
-        """Count the rows, and collect the facts about columns that the writer needs before its first row."""
+        """Add a chunk to the number of rows, and to the contents of columns if the output format needs them."""
         contents = state.contents
         if self.needs_contents:
             found = table.contents()
@@ -169,7 +169,7 @@ class _ChunkedRun:
         return state.read(values, statistics=state.statistics.add(chunk.table, values, self.options))
 
     def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
-        """Prepare a chunk, and add its numbers to the checksum."""
+        """Return the state with the numbers of a chunk in its checksum, and the prepared rows of the chunk."""
         values = self.preparer.preparation_.values(chunk.table)
         return state.read(values), self.preparer.preparation_.apply(chunk.table, values)
 
@@ -190,11 +190,11 @@ class _ChunkedRun:
         start = state.next_pass(LABELS, sketch=sketch, output=0, counts=RowCounts(), model=model)
         if state.model != model:
             if state.model:
-                self.job.tell("the clusters differ from those of the earlier run, so that all rows are labelled again")
+                self.job.tell("the clusters differ from those of the earlier run: all rows are labelled again")
             state = start
             self.store.save(state)
         if target is None and fit.sketch.resolution is not None:
-            # the cells of a grid count all rows
+            # no pass is needed: the cells of a grid sketch count all rows
             counts = RowCounts().add(fit.labels, fit.confidence, fit.n_clusters, fit.sketch.weights)
             return replace(state, counts=counts)
         if target is not None:
@@ -204,7 +204,7 @@ class _ChunkedRun:
             try:
                 self.writer = ChunkWriter(target, self.store.path, spec, state.output)
             except DataError:
-                # the rows written so far were damaged or removed
+                # the files with the rows written so far are missing: label all rows again
                 state = start
                 self.writer = ChunkWriter(target, self.store.path, spec, 0)
         return self._pass(state, self._label_chunk, self.preparer.kept_columns_ if target is None else None)
@@ -225,7 +225,7 @@ class _ChunkedRun:
         return replace(state, output=output, counts=counts)
 
     def _shown(self, state: ResumeState) -> Shown:
-        """Return the rows of the sample, for the picture and the report."""
+        """Return the rows for the picture and the report: the random sample that the sketch keeps."""
         assert state.sketch is not None
         rows = state.sketch.sample.rows
         values = self.preparer.inverse_transform(rows)

@@ -1,4 +1,4 @@
-"""`cluster_file`: from a data file to clusters."""
+"""`cluster_file`, which clusters the rows of data files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ def cluster_file(
 ) -> PipelineResult:
     """Cluster the rows of a file, or of several files with the same columns, and write the outputs.
 
-    Outputs that cannot be written are refused before the work begins. An output file appears only when it is
+    Outputs that cannot be written raise an error before the work begins. An output file appears only when it is
     complete.
 
     Parameters
@@ -43,25 +43,25 @@ def cluster_file(
     estimator : estimator of this library
         The estimator to fit, such as `ModeSeek(random_state=0)`. It is fitted in place.
     data : DataOptions
-        Which columns are clustered, and whether they are scaled.
+        Which columns are clustered, and how they are prepared.
     outputs : Outputs
         The files to write.
     out_of_core : bool, optional
-        Whether to read in chunks, so that the file may be larger than memory: one pass to scale the features, one to
-        make a sketch (weighted points that stand for many rows), a fit of the sketch, and one pass to label the
-        rows. The default is to do so for several files and for files above 200 MB.
+        Whether to read in chunks. The files may then be larger than memory, and are read up to three times: to scale
+        the features, to make a sketch (weighted points that stand for many rows), and to label the rows after a fit
+        of the sketch. By default, several files and files above 200 MB are read in chunks.
     scheduler : str, optional
         Address of a Dask scheduler, such as "tcp://127.0.0.1:8786". Its workers read the files (Parquet or CSV) and
         write `outputs.rows`, a folder of Parquet files.
     resume : bool, default=True
-        A call out of core that was interrupted or killed leaves its state in a folder beside `outputs.rows`. The same
-        call resumes from there. False starts over.
+        A call that reads in chunks and is interrupted or killed leaves its state in a folder next to `outputs.rows`.
+        If True, the same call resumes from this state; if False, it starts over.
     progress : callable, optional
         Called with a `Stage` after each chunk.
     notify : callable, optional
-        Called with each `Note` when it arises. All notes are in the result, too, except those on resuming.
+        Called with each `Note` as soon as it is known. The result also has these notes, except those about resuming.
     config : PipelineConfig
-        Sizes and intervals.
+        Sizes and time intervals, such as the size of a chunk.
 
     Returns
     -------
@@ -70,15 +70,15 @@ def cluster_file(
     Raises
     ------
     DataError
-        If a file cannot be read or written, or holds something else than finite numbers.
+        If a file cannot be read or written, or if columns that must be numeric hold other values.
     SourceChangedError
-        If a file changed while it was read. A state to resume from is kept.
+        If a file changed while it was read. The state from which a call can resume is kept.
     OutputConflict
         If two outputs, or an output and an input, are the same file.
     ResumeMismatch
-        If the state beside the output is that of a different call.
+        If the folder next to the output holds the state of a different call.
     PipelineInterrupted
-        A `KeyboardInterrupt` that says what was written or saved.
+        After Ctrl-C. This `KeyboardInterrupt` says what was written or saved.
 
     Examples
     --------

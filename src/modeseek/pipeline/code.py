@@ -9,7 +9,7 @@ from modeseek.report.python_code import changed_parameters, estimator_call, file
 
 
 def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
-    """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
+    """Return a script that repeats the clustering; `chunked` says whether the files were read in chunks."""
     if not chunked:
         # the rows of standard input are gone
         file = "FILE" if job.files[0] == STANDARD_STREAM else job.files[0]

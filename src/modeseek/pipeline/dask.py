@@ -65,7 +65,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
     address : str
         Address of the scheduler, such as "tcp://127.0.0.1:8786".
     kept : str
-        A clause for the error message: what remains if the scheduler or its workers stop.
+        Clause for the error message that says which work is kept if the scheduler stops, such as "nothing was written".
     timeout : float
         Seconds to wait for an answer.
 
@@ -78,7 +78,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise SchedulerError(address, "a Dask scheduler needs Dask: pip install 'modeseek[dask]'.") from error
-    # its errors are raised below
+    # the client does not log its errors, which are raised as `SchedulerError` below
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=timeout)
@@ -100,7 +100,7 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
 
 
 def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
-    """Have the workers of a Dask cluster read files, and label and write their rows."""
+    """Run the pipeline on the workers of a Dask cluster, which read the files, and label and write their rows."""
     _check(job)
     stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
@@ -155,7 +155,7 @@ class _DaskRows:
     first: Table
 
     def contents(self) -> tuple[Content, ...]:
-        """Return what each column of all parts holds."""
+        """Return the kinds of values in each column, over all parts."""
         from dask import compute, delayed
 
         found = compute(*[delayed(Table.contents, pure=False)(part) for part in self.parts])
@@ -201,12 +201,12 @@ def _check_alike(schema: Any, table: Table) -> Table:
 
 
 def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
-    """Return size and modification time of the files; those of remote files are unknown."""
+    """Return the size and modification time of each local file."""
     return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
 def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
-    """Return a fitted preparer: the same statistics, in the same order, as without Dask."""
+    """Return a fitted preparer. Its statistics add up the parts in the order of the rows, as without Dask."""
     from dask import delayed
 
     first = rows.first
@@ -226,7 +226,7 @@ def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
 
 
 def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
-    """Return the prepared rows of a part; a frame without rows if it is None."""
+    """Return the prepared rows of a part as a DataFrame, which is empty if the part is None."""
     import pandas as pd
 
     names = preparer.preparation_.names
@@ -239,7 +239,7 @@ def _add_statistics(options: PrepareOptions, statistics: Statistics, table: Tabl
 
 
 def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
-    """Label, write and count the rows; the output folder gets its name when it is complete."""
+    """Label and write the rows, and return their counts; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
     fit = job.estimator.result_
@@ -247,7 +247,7 @@ def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: d
     contents = rows.contents() if job.outputs.rows is not None and rows.first.delimiter is not None else ()
     spec = OutputSpec(0, rows.first.columns, tuple(columns), contents, preparer.kept_columns_)
     folder = None if job.outputs.rows is None else Path(job.outputs.rows).absolute()
-    # a random name: an existing folder may hold other files
+    # a random name: a folder with a fixed name could exist and hold other files
     draft = None if folder is None else folder.with_name(f"{folder.name}.{secrets.token_hex(8)}.part")
     if draft is not None:
         draft.mkdir()
@@ -261,7 +261,7 @@ def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: d
             if stamp != stamps[file]:
                 raise SourceChangedError(f"'{file}'")
         if draft is not None and folder is not None:
-            # parts of workers that died, or whose results came too late
+            # incomplete files of workers that died, or files of workers that were too late
             for left in draft.glob("*.draft"):
                 left.unlink(missing_ok=True)
             draft.rename(folder)
@@ -287,6 +287,6 @@ def _write_part(
         complete = preparer.complete_rows(table) if table.n_rows else np.zeros(0, bool)
         columns = dict(zip(spec.added, (spread(each, complete) for each in added), strict=True))
         format_of(target).write(draft, spec, [with_columns(table, columns)])
-        # a worker that dies leaves no incomplete part; one that is late replaces a part by the same rows
+        # if a worker dies, no incomplete part has this name; if two workers write a part, they write the same rows
         draft.replace(target)
     return RowCounts().add(added[0], added[1] if len(added) > 1 else None, n_clusters)

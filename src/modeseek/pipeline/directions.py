@@ -1,4 +1,4 @@
-"""The check of rows that have no direction."""
+"""A check for rows of zeros, which have no direction for the cosine metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modeseek.pipeline.options import PipelineJob
 
 
 def check_directions(job: PipelineJob, table: Table, complete: NDArray[np.bool_], scaled: Array) -> None:
-    """Raise an error with the line of the first all-zero row, if the metric is "cosine"."""
+    """Raise a `DataError` with the place of the first all-zero row of `scaled`, if the metric is "cosine"."""
     zero = ~scaled.any(axis=1) if job.metric == "cosine" else np.zeros(1, bool)
     if zero.any():
         raise DataError(

@@ -1,4 +1,4 @@
-"""Errors of the pipeline. Every error has fields from which a program can make its own message."""
+"""Errors of the pipeline. Their fields let a program, such as the command, write a different message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OptionError(ValueError):
     option : str
         A parameter of `cluster_file`, or a field of `DataOptions` or `Outputs`.
     problem : str
-        What is wrong and what to do, to follow the name of the option.
+        What is wrong and what to do; this text follows the name of the option in the message.
     """
 
     def __init__(self, option: str, problem: str):
@@ -35,9 +35,9 @@ class OutputConflict(ValueError):
     path : str
         The path; "-" for standard output.
     output : str
-        The field of `Outputs` that has it.
+        The field of `Outputs` with this path.
     other : str
-        The other user of the path: a field of `Outputs`, or a description.
+        What else has this path: a field of `Outputs`, or a description such as "an input file".
     """
 
     def __init__(self, path: str, output: str, other: str):
@@ -47,7 +47,7 @@ class OutputConflict(ValueError):
 
 
 class ResumeMismatch(ValueError):
-    """The resume state beside the output belongs to a different call.
+    """The resume state in the folder next to the output belongs to a different call.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class ResumeMismatch(ValueError):
     name : str
         What differs: a parameter of the estimator, an option, "version" or "files".
     old, new : object
-        The two values. Those of "files" are lists of path, size and modification time.
+        The values in the saved call and in this call. For "files", each is a list of [path, size, modification time].
     """
 
     def __init__(self, folder: Path, name: str, old: Any, new: Any):
@@ -68,7 +68,7 @@ class ResumeMismatch(ValueError):
 
     @property
     def difference(self) -> str:
-        """What differs, as a clause."""
+        """The difference as a clause, such as "n_clusters was 2 and is now 3"."""
         if self.name == "files":
             before = {path for path, *_ in self.old or ()}
             changed = [each[0] for each in self.new if each not in self.old]
@@ -98,9 +98,9 @@ class PipelineInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     result : PipelineResult or None
-        The result so far, which was written to the outputs; None if there was none.
+        The result when the fit was interrupted, which was written to the outputs; None if there was no result.
     where : str
-        The step that was interrupted, as a clause; "" during an ordinary fit.
+        The step that was interrupted, as a clause; "" for a fit in memory or on Dask.
     resumable : bool
         Whether the same call resumes from this point.
     """

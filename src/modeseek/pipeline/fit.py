@@ -1,4 +1,4 @@
-"""A fit whose warnings become notes, and whose interruption is reported instead of raised."""
+"""A call of `fit` that turns warnings into notes, and reports Ctrl-C in its result."""
 
 import time
 import warnings
@@ -16,7 +16,7 @@ class Fit(NamedTuple):
     Attributes
     ----------
     seconds : float
-        Its duration.
+        Duration of the fit.
     interrupted : bool
         Whether Ctrl-C ended it.
     """
@@ -26,13 +26,13 @@ class Fit(NamedTuple):
 
 
 def run_fit(job: PipelineJob, fit: Callable[[], Any]) -> Fit:
-    """Call `fit`, and add its warnings to the notes of the job."""
+    """Call `fit`, add its warnings to the notes of the job, and return how it ended."""
     if job.progress is not None:
         job.progress(Stage("clustering"))
     start, interrupted = time.perf_counter(), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # the pipeline has its own note on this, with the name of the column
+        # the preparer writes a note about this, with the name of the column
         warnings.simplefilter("ignore", ScaleWarning)
         try:
             fit()

@@ -1,4 +1,4 @@
-"""`label_file`: rows of a file, labelled by a saved model."""
+"""`label_file`, which labels the rows of a file with a saved model."""
 
 import os
 from collections.abc import Callable
@@ -24,8 +24,8 @@ def label_file(
     Parameters
     ----------
     model : str or path-like
-        A model file, written by `cluster_file` (`Outputs.model`) or `modeseek.io.save`. The columns of the model are
-        found by their names, and prepared as in the fit.
+        A model file, written by `cluster_file` (`Outputs.model`) or `modeseek.io.save`. The columns that the model
+        needs are found by their names, and prepared as in the fit.
     source : str or path-like
         The rows; "-" reads text from standard input.
     output : str or path-like, default="-"
@@ -57,7 +57,7 @@ def label_file(
     table = read_table(source)
     table.check_free(label_column)
     if saved.preparer is None:
-        # a model saved from Python: its own feature names, or all columns in their order
+        # a model saved without a preparer: the columns are those of its feature names, or all columns in their order
         names = getattr(saved.model, "feature_names_in_", None)
         features = table.features(None if names is None else [str(each) for each in names])
         labels = saved.model.predict(features.values)

@@ -1,4 +1,4 @@
-"""The options of `cluster_file`: what is read, what is written, and how the work is divided."""
+"""The options of `cluster_file`: the columns to read, the files to write, and sizes and intervals."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ class DataOptions:
     ignore : sequence of str, default=()
         Columns that are not clustered. They are still written to the output.
     scale : {"standard", "robust", "log", "none"}, optional
-        How features are scaled. The default is "standard", or "none" if the estimator has `metric="cosine"` or
-        "haversine": subtracting the mean would change directions and places.
+        How features are scaled. The default is "standard". It is "none" if the metric of the estimator is "cosine" or
+        "haversine", because subtracting the mean would change directions and places.
     encode : {"drop", "onehot"}, default="drop"
         What to do with text columns that have few different values.
     missing : {"drop", "median", "error"}, default="drop"
@@ -32,11 +32,11 @@ class DataOptions:
     missing_values : sequence of str, default=()
         Cells that stand for missing values, such as "-999".
     strict : bool, default=False
-        Whether text and missing values are errors.
+        Whether text and missing values raise an error.
     header : bool, optional
         Whether the first line of a text file holds column names. The default is to detect it.
     truth : str, optional
-        A column with known groups. It is not clustered, and the result is compared with it.
+        A column with known groups. This column is not clustered; `PipelineResult.truth` compares the clusters with it.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class DataOptions:
     missing_values: Sequence[str] = ()
 
     def preparer(self, table: Table, metric: str) -> TablePreparer:
-        """Return the preparer for a table (or its first chunk) with all columns."""
+        """Return the unfitted preparer for a table with all columns, or for the first chunk of this table."""
         columns = None if self.columns is None else split_names(self.columns, table.columns)
         ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
         default = "standard" if metric == "euclidean" else "none"
@@ -80,7 +80,7 @@ class DataOptions:
 
 
 def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return names of columns from lists that are separated by commas, which names may contain, too.
+    """Split lists of column names at commas; a name in `columns` that contains a comma stays whole.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:
         parts = name.split(",")
         while parts:
             joined = [",".join(parts[:count]).strip() for count in range(len(parts), 1, -1)]
-            # the longest name that exists
+            # the longest run of parts that is the name of a column
             taken = next((each for each in joined if each in columns), parts[0].strip())
             found.append(taken)
             parts = parts[taken.count(",") + 1 :]
@@ -111,7 +111,7 @@ class Outputs:
     json : str, optional
         A summary as JSON; "-" writes it to standard output.
     plot : str, optional
-        A picture of the clusters.
+        A picture of the clusters (PNG, SVG or PDF).
     report : str, optional
         A report in HTML.
     model : str, optional
@@ -119,9 +119,9 @@ class Outputs:
     label_column : str, default="cluster"
         Name of the column of labels.
     guard_formulas : bool, default=False
-        Whether cells of a text file that a spreadsheet would run as formulas are prefixed with an apostrophe.
+        Whether an apostrophe is put in front of cells of a text file that a spreadsheet would run as formulas.
     name_setting : callable, optional
-        How the report names a setting; see `modeseek.report.write_report`.
+        Function that returns the text for a setting in the report; see `modeseek.report.write_report`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Outputs:
     name_setting: NameSetting = python_setting
 
     def paths(self) -> dict[str, str]:
-        """Return the files to write, by field name, without standard output."""
+        """Return the paths of the files to write, by field name; standard output is left out."""
         named = {name: getattr(self, name) for name in ("rows", "json", "plot", "report", "model")}
         return {name: path for name, path in named.items() if path not in (None, STANDARD_STREAM)}
 
@@ -166,20 +166,20 @@ class PipelineConfig:
     chunk_bytes : int
         Size of a chunk when a file is read in chunks.
     large_file_bytes : int
-        Files above this size are read in chunks by default. A text file takes about ten times its size in memory.
+        Files with more bytes are read in chunks by default. A text file takes about ten times its size in memory.
     save_interval : float
         Minimum number of seconds between two saves of the resume state.
     save_cost_ratio : float
-        The interval is also at least this many times as long as the last save took.
+        Minimum ratio of the time between two saves to the duration of a save.
     dask_part_bytes : int
-        Size of the parts of a file that the workers of a Dask scheduler read.
+        Size of the parts into which a file is divided for the workers of a Dask scheduler.
     scheduler_timeout : float
         Seconds to wait for an answer of a Dask scheduler.
     followed_values : int
-        A note names columns with at most this many values that the clusters follow.
+        A note names the columns that the clusters follow, if they have at most this many distinct values.
     followed_share : float
-        Clusters follow a column if they determine its value for this share of the rows, where rows with the most
-        frequent value are not counted.
+        Clusters follow a column if the cluster determines the value of the column for at least this share of the rows.
+        Rows with the most frequent value are not counted.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class PipelineJob:
     files : tuple of str
         The files to read.
     estimator : estimator of this library
-        It is fitted in place.
+        The estimator, which is fitted in place.
     data, outputs, config
         The options of the call.
     resume : bool
@@ -232,7 +232,7 @@ class PipelineJob:
 
     @property
     def title(self) -> str:
-        """A short name of the input, for titles."""
+        """A short name of the input for titles: a file name, a number of files, or "standard input"."""
         if len(self.files) > 1:
             return f"{len(self.files):,} files"
         return "standard input" if self.files[0] == STANDARD_STREAM else printable(Path(self.files[0]).name)
@@ -249,12 +249,12 @@ class PipelineJob:
             self.tell(self.notes[-1])
 
     def tell(self, note: Note | str) -> None:
-        """Pass a note to `notify` only, because it concerns this call and not the result."""
+        """Pass a note to `notify`, but leave it out of the result, because it concerns this call only."""
         if self.notify is not None:
             self.notify(Note(note) if isinstance(note, str) else note)
 
 
 def as_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """Return one path, or several, as a tuple of strings."""
+    """Return a path, or a sequence of paths, as a tuple of strings."""
     several = [source] if isinstance(source, str | os.PathLike) else source
     return tuple(os.fspath(each) for each in several)

@@ -1,4 +1,4 @@
-"""The checks of output paths before the work, and the files that are written after a fit."""
+"""Checks of the output paths before a fit, and writing of the output files after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from modeseek.pipeline.result import PipelineResult, pipeline_record
 from modeseek.prepare.plan import listed
 from modeseek.prepare.preparation import Prepared
 
-# columns that were not clustered: largest number shown with each row of the report, and largest number listed
+# limits on columns that were not clustered: shown with each row of the report, and listed by name
 MAX_EXTRA_COLUMNS = 8
 MAX_NAMED_COLUMNS = 40
 SCALINGS = {
@@ -35,7 +35,7 @@ SCALINGS = {
 
 
 def check_outputs(job: PipelineJob) -> None:
-    """Raise an error, before any work, for outputs that cannot be written or that would overwrite another file."""
+    """Raise an error if an output cannot be written, or if it would overwrite an input or another output."""
     outputs = job.outputs
     if outputs.guard_formulas and not outputs.is_text:
         raise OptionError("guard_formulas", "applies to text: write the rows to a .csv or .tsv file.")
@@ -67,10 +67,10 @@ def check_outputs(job: PipelineJob) -> None:
 
 
 def check_label_column(name: str, path: str | None) -> None:
-    """Raise an error if the column of labels cannot have this name in a file."""
+    """Raise an `OptionError` if the column of labels cannot have the name `name` in the file `path`."""
     if not name:
         raise OptionError("label_column", "must not be empty: give the new column a name.")
-    # arguments of a command that are not UTF-8 have surrogates
+    # in arguments of a command, Python replaces bytes that are not UTF-8 by surrogates
     if re.search("[\ud800-\udfff]", name):
         raise OptionError("label_column", f"must be UTF-8 text; got {name!r}: use another name.")
     if path is not None and name in format_of(path).own_names:
@@ -82,7 +82,7 @@ def check_targets(
     inputs: Sequence[str | None],
     reserved: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
 ) -> None:
-    """Raise an error if a file cannot be written, or if two outputs, or an output and another file, are the same.
+    """Raise an error if an output cannot be written, or is the same file as another output or an input.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def check_targets(
     inputs : sequence of str or None
         The files that are read.
     reserved : mapping of str to path, optional
-        Other paths that must not be written, with a description of each.
+        Other paths that outputs must not have; the keys describe them.
     """
     users = {os.path.realpath(path): user for user, path in reserved.items()}
     for name, (path, suffixes) in targets.items():
@@ -100,7 +100,7 @@ def check_targets(
         if path != STANDARD_STREAM:
             target = check_target(path, suffixes)
             sources = (local_path(each) for each in inputs if each is not None)
-            # compared as files: an input may also be a link to the output
+            # `samefile` also finds inputs that are links to the output
             if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
                 raise OutputConflict(path, name, "an input file")
         user = users.setdefault(path if path == STANDARD_STREAM else os.path.realpath(path), name)
@@ -113,7 +113,7 @@ def added_columns(
 ) -> dict[str, Any]:
     """Return the columns to add to the rows: labels, and confidence unless it is None.
 
-    `complete` says which rows of the file have labels, if not all have; the cells of the others are empty.
+    `complete` is true for the rows of the file that have labels; None means all. Rows without a label get empty cells.
     """
     label = job.outputs.label_column
     added = {label: labels}
@@ -144,7 +144,7 @@ class Shown:
     table : Table
         The rows, with all columns.
     prepared : Prepared
-        The rows that were clustered, in the units of the file and scaled.
+        Which rows were clustered, their values in the units of the file, and their prepared values.
     estimator : estimator
         A fitted estimator with the labels of these rows.
     """
@@ -154,7 +154,7 @@ class Shown:
     estimator: Any
 
     def cells(self, column: int) -> list[Any]:
-        """Return the cells of a column, of the rows that were clustered."""
+        """Return the cells of a column, for the rows that were clustered."""
         return self.table.cells[column][self.prepared.complete].tolist()
 
 
@@ -180,7 +180,7 @@ def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
     if job.metric == "cosine":
         X, centers = scaled / np.linalg.norm(scaled, axis=1, keepdims=True), result.fit.centers
     elif X.shape[1] > 2:
-        # principal components have no units of the file
+        # the picture shows principal components, which are those of the prepared features
         X, centers = scaled, result.fit.centers
     save_clusters(
         str(job.outputs.plot),
@@ -200,7 +200,7 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
     table, prepared = shown.table, shown.prepared
     left = [j for j, name in enumerate(table.columns) if name not in result.preparer.kept_columns_]
     names = [j for j in left if table.columns[j] in table.row_names]
-    # known groups first, so that they are among the columns shown
+    # the column of known groups comes first, to be among the columns shown
     extra = sorted((j for j in left if j not in names), key=lambda j: table.columns[j] != job.data.truth)
     extra = extra[:MAX_EXTRA_COLUMNS]
     first = "standard input" if job.files[0] == STANDARD_STREAM else printable(job.files[0])

@@ -1,4 +1,4 @@
-"""Notes on a result: columns with few values that the clusters follow, and visibly rounded columns."""
+"""Notes on a result: columns whose values follow from the clusters, and columns with visibly rounded values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from modeseek.prepare import Note, TablePreparer
 from modeseek.prepare.plan import listed
 from modeseek.prepare.scaling import NORMAL_QUARTILE_RANGE
 
-# a quartile range below this share of that of a normal distribution shows that extreme values determine the spread
+# extreme values determine the standard deviation of a feature if its interquartile range is below this share of the
+# one that a normal distribution with this standard deviation has
 STRETCHED = 0.5
 
 
 def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> list[Note]:
-    """Return the notes on a fitted estimator; `preparer` made its rows."""
+    """Return the notes on the result of a fit; `preparer` prepared the rows for this fit."""
     notes = []
     if fit.settings.rounded:
         names = [preparer.preparation_.names[column] for column in fit.settings.rounded]
@@ -31,7 +32,7 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
 
 
 def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
-    """Return the features with a standard deviation that is due to a few extreme values; [] unless it scales them."""
+    """Return the features that are scaled by a standard deviation which a few extreme values determine."""
     points = fit.index.points
     if preparer.scale not in ("standard", "log") or len(preparer.preparation_.features) < 2:
         return []
@@ -42,7 +43,7 @@ def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:
 
 
 def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -> dict[str, int]:
-    """Return the columns with few values that are nearly the same within each cluster, with the number of values."""
+    """Return the columns that the clusters follow (see `PipelineConfig`), and their numbers of values."""
     points, labels = fit.index.points, fit.index.labels
     kept = labels >= 0
     if fit.n_clusters < 2 or len(preparer.kept_columns_) < 2:
@@ -54,15 +55,15 @@ def _followed(fit: FitResult, preparer: TablePreparer, config: PipelineConfig) -
         values, count = _numbered(rows[:, columns == name], config.followed_values)
         if count > 1 and _known_share(labels[kept], values, points.weights[kept]) >= config.followed_share:
             found[name] = count
-    # there is nothing to cluster without all columns
+    # the note advises to leave these columns out, and one column must remain
     return found if len(found) < len(preparer.kept_columns_) else {}
 
 
 def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
-    """Return the values as integers from 0, and the number of distinct values (0 if there are more than `most`)."""
-    # text with three levels or more has a feature for each
+    """Return integers from 0 that identify the values, and the number of distinct values; 0 if it exceeds `most`."""
+    # text with three or more levels has one feature for each level
     column = features[:, 0] if features.shape[1] == 1 else features.argmax(axis=1).astype(np.float64)
-    # an inverse transform is exact up to rounding errors
+    # the values come from an inverse transform, which has rounding errors
     column = np.round(column / max(np.abs(column).max(), np.finfo(np.float64).tiny), 9)
     if len(np.unique(column[:1000])) > most:
         return np.zeros(len(column), dtype=np.intp), 0
@@ -71,7 +72,7 @@ def _numbered(features: Array, most: int) -> tuple[IntArray, int]:
 
 
 def _known_share(labels: IntArray, values: IntArray, weights: Array) -> float:
-    """Among the rows without the most frequent value, return the share whose value follows from the cluster."""
+    """Return the share of rows whose value follows from the cluster; rows with the most frequent value do not count."""
     counts = np.zeros((labels.max() + 1, values.max() + 1))
     np.add.at(counts, (labels, values), weights)
     by_chance = counts.sum(axis=0).max()

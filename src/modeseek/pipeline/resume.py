@@ -33,30 +33,30 @@ NO_ROWS = RowCounts()
 @storable()
 @dataclass(frozen=True, eq=False)
 class ResumeState:
-    """Progress of the passes, at the end of a chunk.
+    """Progress of a run in chunks, which reads the files in up to three passes. A state is saved after whole chunks.
 
     Attributes
     ----------
     step : str
         The current pass: `STATISTICS`, `SKETCH` or `LABELS`.
     place : Place
-        Where its next chunk begins.
+        Where the next chunk of this pass begins.
     done : int
         Bytes that the pass has read.
     rows : int
         Number of rows, counted by the first pass.
     contents : tuple of Content
-        Facts about the columns so far, if the output format needs them.
+        Kinds of values that the first pass has found in the columns; empty if the output format does not need them.
     digest : str
         Checksum of the numbers that the current pass has read.
     first_digest : str
-        Checksum of the numbers that the first pass read, once it has ended.
+        Checksum of the numbers that the first pass read; "" until this pass ends. Later passes must read equal numbers.
     statistics : Statistics or None
-        What the pass `STATISTICS` has found.
+        Statistics of the columns, from the pass `STATISTICS`.
     sketch : Sketch or None
-        Cells and sample of the pass `SKETCH`.
+        The sketch of the rows that the pass `SKETCH` has read.
     output : int
-        End of the output, in the units of its writer.
+        Number of chunks of the output that have been written.
     counts : RowCounts
         Counts of the rows that have labels.
     model : str
@@ -77,32 +77,32 @@ class ResumeState:
     model: str = ""
 
     def read(self, values: Array, **changes: Any) -> ResumeState:
-        """Return the state with further numbers in the checksum."""
+        """Return the state with `values` added to the checksum, and with the fields in `changes` replaced."""
         return replace(self, digest=sha256(self.digest.encode() + values.tobytes()).hexdigest(), **changes)
 
     def next_pass(self, step: str, **changes: Any) -> ResumeState:
-        """Return the state at the start of another pass."""
+        """Return the state at the start of the pass `step`, with the fields in `changes` replaced."""
         first = self.first_digest or self.digest
         return replace(self, step=step, place=START, done=0, digest="", first_digest=first, **changes)
 
 
 @storable()
 class SavedRun(NamedTuple):
-    """The content of the folder: everything that the output depends on, and the progress."""
+    """What the folder holds: the settings and files on which the output depends (`identity`), and the progress."""
 
     identity: dict[str, Any]
     state: ResumeState
 
 
 class ResumeStore:
-    """Saves resume states in a folder beside the output; without an output file it does nothing.
+    """Saves resume states in a folder next to the output file. Without an output file, it saves nothing.
 
     Parameters
     ----------
     job : PipelineJob
         The call.
     chunks : Chunks
-        Its input files.
+        The input files of the call.
     """
 
     def __init__(self, job: PipelineJob, chunks: Chunks):
@@ -117,7 +117,7 @@ class ResumeStore:
         return None if self._folder is None else self._folder.path
 
     def open(self) -> ResumeState | None:
-        """Lock the folder and return the state of an earlier call like this one; None if there is none.
+        """Lock the folder, and return the state that an earlier equal call has left; None if there is none.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class ResumeStore:
 
 
 def _identity(job: PipelineJob, chunks: Chunks) -> dict[str, Any]:
-    """Return everything that the rows of the output depend on, as JSON would read it back."""
+    """Return the settings and files on which the output depends, as values that JSON preserves."""
     parameters = job.estimator.get_params(deep=False)
     identity = {
         "version": __version__,

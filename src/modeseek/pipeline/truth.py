@@ -12,14 +12,14 @@ from modeseek._storage.cells import is_missing
 
 @dataclass(frozen=True, eq=False)
 class TruthComparison:
-    """How clusters agree with known groups.
+    """Agreement of clusters with known groups.
 
     Attributes
     ----------
     column : str
         The column with the groups.
     groups : tuple of str
-        The groups, the largest first; then "missing", if there are rows without a group.
+        Names of the groups, by decreasing size; "missing" is the last entry if some rows have no group.
     counts : (n_groups, n_clusters) integer array
         Number of rows of each group in each cluster; noise, if there is any, is the last column.
     ari, ami : float
@@ -38,7 +38,7 @@ class TruthComparison:
 
     @classmethod
     def of(cls, column: str, cells: list[Any], labels: IntArray) -> "TruthComparison":
-        """Compare labels with the cells of a column.
+        """Compare labels with the groups in the cells of the column named `column`.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class TruthComparison:
 
     @property
     def headline(self) -> str:
-        """The figures as a phrase."""
+        """The scores in one line of text."""
         missing = int(self.counts[self.n_groups :].sum())
         without = f", and {counted(missing, 'row')} without a group" if missing else ""
         groups = f"{counted(self.n_groups, 'group')} in '{self.column}'{without}"

@@ -1,4 +1,4 @@
-"""File formats for tables: one object each, in a module of its own. See docs/adding-a-format.md."""
+"""File formats for tables. Each format is an object in a separate module; see docs/adding-a-format.md."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""Arrow IPC files and streams, and Feather, by pyarrow."""
+"""Arrow IPC files and streams, and Feather files, read and written with pyarrow."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +22,7 @@ class Arrow(WholeFormat):
 
         with file.open() as stream:
             data = stream.read()
-        # from memory: Arrow allocates the sizes that a file declares before it reads them from a stream
+        # read from memory: from a stream, Arrow allocates the sizes that a file declares before it reads the data
         check_unpacked(file.name, arrow_bytes(pa.BufferReader(data)), file.stamp()[0])
         is_file = data.startswith(self.magic)
         opened = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(pa.BufferReader(data))

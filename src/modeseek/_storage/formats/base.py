@@ -56,11 +56,11 @@ class Position(NamedTuple):
     Attributes
     ----------
     at : int
-        Bytes of a text, rows of an array, or row groups before it.
+        Bytes of a text, rows of an array, or row groups of a Parquet file before the position.
     within : int
-        Lines of a text, or batches of the row group, before it.
+        Lines of a text, or batches of the current row group, before the position.
     row : int
-        Rows of the file before it.
+        Rows of the file before the position.
     """
 
     at: int = 0
@@ -82,13 +82,13 @@ class Reader(ABC):
     columns, row_names : tuple of str
         Names of all columns, and of those that hold row names.
     size : int
-        Size in the unit of `chunks`, for progress.
+        Size of the file, in the unit in which `chunks` reports progress.
     delimiter : str or None
         Delimiter of a text file. The columns of other files have types.
     notes : tuple of str
         Remarks on how the file is read.
     schema : object
-        Types of the columns, equal for files that can be read as one; None if there are none to compare.
+        Types of the columns, which must be equal in files that are read together; None if they are not compared.
     """
 
     columns: tuple[str, ...]
@@ -103,13 +103,13 @@ class Reader(ABC):
 
     @abstractmethod
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
-        """Yield the rows from a position on, the position after them, and the part of `size` before that.
+        """Yield the chunks after a position: a table, the position after it, and how much of `size` has been read.
 
-        Chunks begin and end at the same rows every time. If `only` is given, other columns may be left out.
+        Every call divides the rows into the same chunks. If `only` is given, a table may lack the other columns.
         """
 
     def parts(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Divide the file into parts of about `n_bytes`, for `read_part` in different processes."""
+        """Divide the file into parts of about `n_bytes`, which different processes can read with `read_part`."""
         raise NotImplementedError
 
     def read_part(self, part: tuple[int, int]) -> Table:
@@ -138,7 +138,7 @@ class OutputSpec(NamedTuple):
     contents : tuple of Content
         What the columns of the input hold, if the format needs it; else empty.
     features : tuple of str
-        The columns of the input that are clustered, by the names of `unique_names`.
+        The columns of the input that are clustered, under the names that `unique_names` gives them.
     delimiter : str
         Delimiter of a text file.
     guard : bool
@@ -164,7 +164,7 @@ class Format(ABC):
     suffixes : tuple of str
         Endings of file names, in lower case and with the dot; the first is the usual one.
     magic : bytes
-        What files of this format begin with; empty if they have no common beginning.
+        First bytes of files of this format; empty if they differ between files.
     chunked : bool
         Whether files larger than memory can be read and written.
     writable : bool
@@ -192,7 +192,7 @@ class Format(ABC):
         """Write Arrow tables, which hold the columns of the input and the added ones, to an empty file."""
 
     def needs_contents(self, delimiter: str | None) -> bool:
-        """Return whether `OutputSpec.contents` is needed for rows of a file with this delimiter (None: not text)."""
+        """Return whether `OutputSpec.contents` is needed if the input has this delimiter (None if it is not text)."""
         return False
 
     def check_types(self, target: str, data: Any) -> None:  # noqa: B027 (not every format needs it)
@@ -203,7 +203,7 @@ class Format(ABC):
 
 
 class TypedFormat(Format):
-    """A format whose columns have types and different names. Text gets the types that its contents allow."""
+    """A format whose columns have types and distinct names. Columns of text are converted by `to_typed`."""
 
     def needs_contents(self, delimiter: str | None) -> bool:
         return delimiter is not None
@@ -218,7 +218,7 @@ class TypedFormat(Format):
 
 
 def typed_chunks(spec: OutputSpec, chunks: Iterable[Any]) -> Iterator[Any]:
-    """Yield Arrow tables in which columns of text have the types that their contents allow."""
+    """Yield the Arrow tables, with columns of text converted by `to_typed`."""
     import pyarrow as pa
 
     features = set(spec.features)
@@ -283,19 +283,19 @@ STANDARD_STREAM = "-"
 MAX_DECIMAL_SCALE = 76
 # formats by the ending of file names
 FORMATS: dict[str, Format] = {}
-# what to do with files of formats that cannot be read
+# endings of files that cannot be read; PANDAS maps those that pandas can read to the names of its functions
 PANDAS = {".h5": "hdf", ".hdf5": "hdf", ".pkl": "pickle", ".dta": "stata", ".sav": "spss", ".sas7bdat": "sas"}
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif")
 SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".opus")
 
 
 def register_format(new: Format) -> None:
-    """Add a format; it replaces earlier ones for the endings that they share."""
+    """Register a format for its endings; it replaces formats that were registered for these endings before."""
     FORMATS.update(dict.fromkeys(new.suffixes, new))
 
 
 def format_of(path: str | os.PathLike[str]) -> Format:
-    """Return the format of a file by the ending of its name; "-" is text.
+    """Return the format that is registered for the ending of a file; "-" (a standard stream) is delimited text.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def input_format(path: str | os.PathLike[str]) -> Format:
-    """Return the format of a file to read; a name without an ending is that of a text.
+    """Return the format of a file to read; a file without an ending is read as text.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def input_format(path: str | os.PathLike[str]) -> Format:
 
 
 def _conversion(suffix: str, compression: str) -> str:
-    """Return how to convert a file of a known foreign format."""
+    """Return advice for a file with an unsupported ending; "" if there is none."""
     if suffix in FORMATS:
         return f"{FORMATS[suffix].name} cannot be read while it is compressed ({compression}): unpack it first."
     if suffix == ".numbers":

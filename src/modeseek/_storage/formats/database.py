@@ -1,4 +1,4 @@
-"""Tables of SQLite and DuckDB files: FILE::TABLE, or the only one."""
+"""Tables of SQLite and DuckDB files: FILE::TABLE names the table, unless a file has only one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from modeseek._storage.formats.whole import WholeFormat, bounded, chosen_part
 from modeseek._storage.unpacking import check_unpacked, unpacked_bound
 from modeseek._storage.values import arrow_table
 
-# rows that are read at once from a DuckDB file, which computes as many at once
+# rows that are read at once from a DuckDB file: as many as DuckDB computes at once
 BATCH_ROWS = 1 << 11
 # bytes that DuckDB needs for any file
 MIN_MEMORY = 1 << 28
-# where the header of an SQLite file says that a write-ahead log is used
+# position in the header of an SQLite file at which a 2 says that a write-ahead log is used
 WAL_MODE = 18
 DUCKDB_TABLES = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = current_database()"
 
@@ -44,7 +44,7 @@ def _read_sqlite(file: InputFile, *, log: bool) -> Any:
 
     where = ":memory:" if file.path is None else f"{file.path.absolute().as_uri()}?mode=ro"
     if file.path is not None and log and not Path(f"{os.path.realpath(file.path)}-wal").exists():
-        # SQLite would make an empty log beside the file; without a log, no other program has the file open
+        # SQLite would make an empty log next to the file; without a log, no other program has the file open
         where += "&immutable=1"
     with closing(sqlite3.connect(where, uri=file.path is not None)) as connection:
         if file.path is None:
@@ -84,7 +84,7 @@ def _read_duckdb(file: InputFile) -> Any:
         where = os.fsencode(file.path).decode()
     except UnicodeDecodeError:
         raise DataError(f"{file.name} has a name that is not UTF-8, which DuckDB cannot open: rename it.") from None
-    # a file must not make the library read others, load extensions or use more memory than the bound
+    # a file must not make DuckDB read other files, load extensions or use more memory than the bound
     safe: Any = {"enable_external_access": False, "autoload_known_extensions": False, "threads": 1}
     bound = max(unpacked_bound(file.stamp()[0]), MIN_MEMORY)
     if bound < float("inf"):
@@ -94,7 +94,7 @@ def _read_duckdb(file: InputFile) -> Any:
         table = chosen_part(file, list(found), "table", list(found) if len(found) == 1 else [])
         source = ".".join(map(quoted, found[table]))
         types = connection.execute(f"DESCRIBE {source}").fetchall()
-        # other formats and Python have no intervals
+        # intervals are read as text, because Python and most formats have no such type
         texts = [f"{quoted(name)}::VARCHAR AS {quoted(name)}" for name, kind, *_ in types if kind == "INTERVAL"]
         chosen = f"* REPLACE ({', '.join(texts)})" if texts else "*"
         reader: Any = connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_reader(BATCH_ROWS)

@@ -12,7 +12,7 @@ from typing import IO, Any
 from xml.etree.ElementTree import iterparse
 from xml.parsers.expat import ParserCreate
 
-# bytes of a cell: a sheet is unpacked as a rectangle, with empty cells
+# bytes of a cell in memory; a sheet is unpacked as a rectangle, which includes empty cells
 CELL_BYTES = 32
 # the largest sheet of Excel
 SHEET_ROWS, SHEET_COLUMNS = 1 << 20, 1 << 14
@@ -21,14 +21,14 @@ TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 VALUE_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
 # types of messages in Arrow's format
 DICTIONARY_BATCH, RECORD_BATCH = 2, 3
-# fields of the footer of a file, and the size of their entries
+# numbers of two fields in the footer of an Arrow file, and the bytes of an entry in them
 DICTIONARIES, RECORD_BATCHES = 2, 3
 BLOCK_BYTES = 24
 ARROW_MAGIC = b"ARROW1"
 
 
 def sheet_bytes(archive: zipfile.ZipFile) -> int:
-    """Return the size of the largest sheet of a spreadsheet: a cell far to the right and below makes a large one."""
+    """Return the bytes of the largest sheet of a spreadsheet in memory; a single cell far from A1 makes it large."""
     largest = 0
     for member in archive.infolist():
         if member.filename == "content.xml":
@@ -41,9 +41,9 @@ def sheet_bytes(archive: zipfile.ZipFile) -> int:
 
 
 def _xlsx_cells(content: bytes) -> int:
-    """Return the number of cells of the rectangle that the cells of a sheet lie in.
+    """Return the number of cells of the rectangle from A1 that contains all cells of a sheet.
 
-    Rows and cells have their place in an attribute, or follow the one before.
+    The attribute `r` of a row or cell is its place. Without this attribute, it follows the row or cell before.
     """
     row = column = rows = columns = 0
 
@@ -90,8 +90,8 @@ def _ods_cells(stream: IO[bytes]) -> int:
 def arrow_bytes(stream: Any) -> int:
     """Return the size of the compressed buffers of an Arrow file or stream after decompression.
 
-    A compressed buffer begins with its size. pyarrow allocates it without a bound, and gives no access to it. The
-    positions of buffers are read from the metadata, a flatbuffer.
+    A compressed buffer begins with its size after decompression. pyarrow allocates this size without a bound, and does
+    not report it. This function finds the buffers by the metadata of the messages, which are flatbuffers.
     """
     total = 0
     for message in _messages(stream):
@@ -117,7 +117,7 @@ def _messages(stream: Any) -> Iterator[Any]:
 
 
 def _block_offsets(stream: Any) -> list[int]:
-    """Return where the footer of an Arrow file places dictionaries and rows."""
+    """Return the offsets of the dictionaries and record batches that the footer of an Arrow file lists."""
     end = stream.seek(-len(ARROW_MAGIC) - 4, SEEK_END)
     size = unpack_from("<i", stream.read(4))[0]
     if not 0 < size <= end:

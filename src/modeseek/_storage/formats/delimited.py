@@ -1,7 +1,8 @@
-"""Delimited text: CSV, TSV and the like, in UTF-8, with all cells kept as text.
+"""Delimited text: CSV, TSV and similar files. All cells are kept as text.
 
-pyarrow.csv splits rows into cells. It accepts quotes that are not closed, does not report the lines of faults, and does
-not split at runs of blanks. So the csv module checks rows with quotes and finds lines, and blanks are replaced first.
+pyarrow.csv splits rows into cells. It accepts quotes that are not closed, does not report the line numbers of errors,
+and does not split at runs of blanks. Therefore the csv module checks rows with quotes and finds line numbers, and runs
+of blanks are replaced by a separator before pyarrow.csv splits the rows.
 """
 
 import csv
@@ -30,14 +31,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 1 << 23
 # rows that are formatted at once
 ROWS_TOGETHER = 1 << 14
-# separator of cells in rows that were split at blanks, which include it
+# separator that replaces runs of blanks; `str.split` takes it for a blank, so no cell contains it
 SEPARATOR = "\x1f"
 # first characters of cells that spreadsheets run as formulas
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class DelimitedReader(Reader):
-    """A text file in chunks of whole rows."""
+    """Reads a text file in chunks of whole rows."""
 
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
@@ -82,18 +83,18 @@ class DelimitedReader(Reader):
     def parts(self, n_bytes: int) -> list[tuple[int, int]]:
         start = self._dialect.start.at + self._skip
         if self.file.compression or self._encoding != UTF8:
-            # rows cannot be found by their position
+            # a position in the file is not a position in the text
             return [(start, -1)]
         cuts = [start, *range(start + n_bytes, self.size, n_bytes), self.size]
         return list(pairwise(cuts))
 
     def read_part(self, part: tuple[int, int]) -> Table:
-        """Return the rows of which the first byte is in a part.
+        """Return the rows that begin in a part.
 
         Raises
         ------
         DataError
-            If a cell with a line end reaches beyond the part.
+            If the part ends within a cell that holds a line end.
         """
         start, stop = part
         if stop < 0:
@@ -101,7 +102,7 @@ class DelimitedReader(Reader):
         with self.file.open_raw() as stream:
             stream.seek(start)
             if start > self._dialect.start.at + self._skip:
-                # the row before may reach into this part
+                # a row that begins in the previous part may end in this part
                 stream.seek(start - 1)
                 stream.readline()
             data = stream.read(max(0, stop - stream.tell()))
@@ -118,12 +119,12 @@ class DelimitedReader(Reader):
             ) from None
 
     def _open(self, raw: BinaryIO) -> BinaryIO:
-        """Return the text of a file in UTF-8."""
+        """Return a stream of the decompressed text in UTF-8; `raw` is the open file."""
         stream = self.file.unpack(raw)
         return stream if self._encoding == UTF8 else BufferedReader(Recoded(stream, self._encoding))
 
     def _next_rows(self, stream: BinaryIO, rest: bytes) -> tuple[bytes, bytes]:
-        """Return about `chunk_bytes` of whole rows, of which `rest` was read before, and what was read beyond them."""
+        """Return about `chunk_bytes` of whole rows, and the bytes read beyond them; `rest` are bytes already read."""
         wanted = self._chunk_bytes
         while True:
             data = rest + stream.read(max(0, wanted - len(rest)))
@@ -150,7 +151,7 @@ class DelimitedReader(Reader):
 
 
 def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
-    """Return rows as an Arrow table of strings with the chosen columns; None if a row has too many or few cells."""
+    """Return the chosen columns as an Arrow table of strings; None if a row has too many or too few cells."""
     import pyarrow as pa
     import pyarrow.csv as pc
 
@@ -161,7 +162,7 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     elif data.startswith(BYTE_ORDER_MARK):
         # a byte order mark inside a file is text; the blank line keeps pyarrow from removing it
         data = b"\n" + data
-    # by number: names may occur twice
+    # columns are named by their numbers, because names may occur twice
     names = [str(j) for j in range(len(dialect.names))]
     try:
         table = pc.read_csv(
@@ -199,7 +200,7 @@ def whole_rows(data: bytes, delimiter: str) -> int:
     >>> whole_rows(b'1,2\n3,"4\n', ","), whole_rows(b'1,2\n3,4', ",")
     (4, 4)
     """
-    # a lone carriage return ends a line too; the last byte may be half of a pair
+    # a carriage return alone ends a line, too; if it is the last byte, a line feed may follow
     end = (data.rfind(b"\n") + 1) or (data.rfind(b"\r", 0, -1) + 1)
     if delimiter == WHITESPACE or data.find(b'"', 0, end) < 0:
         return end
@@ -215,7 +216,7 @@ def whole_rows(data: bytes, delimiter: str) -> int:
 
 
 def decoded(data: bytes, source: str, first: int = 1) -> str:
-    """Decode UTF-8; `first` is the number of the first line, for the message if it is something else."""
+    """Decode UTF-8, or raise a `DataError` with the line; `first` is the number of the first line of `data`."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -231,7 +232,7 @@ def decoded(data: bytes, source: str, first: int = 1) -> str:
 
 
 def _check_rows(text: str, dialect: Dialect, source: str, first: int) -> None:
-    """Raise a `DataError` with the line of the first row with wrong quotes or another number of cells."""
+    """Raise a `DataError` with the line of the first row that has wrong quotes or a wrong number of cells."""
     width = len(dialect.names)
     for row in rows_of(text, dialect.delimiter, source, first):
         if len(row.cells) != width:
@@ -252,14 +253,14 @@ def _count_lines(data: bytes) -> int:
 def write_rows(stream: TextIO, spec: OutputSpec, chunks: Iterable[Any], *, header: bool = True) -> None:
     """Write Arrow tables as delimited text."""
     names: list[Iterable[Any]] = [(name,) for name in (*spec.columns, *spec.added)]
-    # tolist: Python's numbers print the shortest digits that read back as the same number
+    # cells are Python numbers, which are printed with the fewest digits that restore the number
     parts = (chunk.slice(at, ROWS_TOGETHER) for chunk in chunks for at in range(0, len(chunk), ROWS_TOGETHER))
     tables: Iterator[list[Iterable[Any]]] = ([to_cells(column) for column in part.columns] for part in parts)
     for columns in chain([names] if header else [], tables):
         if spec.guard:
             columns = [[guarded(cell) for cell in column] for column in columns]
         rows = list(zip(*columns, strict=True))
-        # before Python 3.13 a carriage return is quoted only if it is part of the line ends; bare, it would split rows
+        # before Python 3.13, csv quotes carriage returns only if the line terminator has one; unquoted, they split rows
         text = _lines_of(rows, spec.delimiter)
         if text.count("\r\n") == len(rows):
             stream.write(text.replace("\r\n", "\n"))
@@ -289,9 +290,9 @@ def guarded(cell: Any) -> Any:
 
 
 def output_delimiter(suffix: str, delimiter: str | None) -> str:
-    """Return the delimiter of an output file with an ending.
+    """Return the delimiter of an output file.
 
-    `delimiter` is that of the input, or None if the input is not text.
+    `suffix` is the ending of the output file. `delimiter` is the delimiter of the input; None if the input is not text.
     """
     if suffix in (".tsv", ".tab"):
         return "\t"

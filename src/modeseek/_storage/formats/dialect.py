@@ -15,11 +15,11 @@ from modeseek._storage.errors import DataError, HeaderOnlyError
 from modeseek._storage.formats.base import Position
 
 WHITESPACE = " "
-# in order of preference if two fit equally well
+# in order of preference if several fit equally well
 DELIMITERS = ("\t", ";", ",", "|", WHITESPACE)
 SAMPLE_CHARACTERS = 1 << 16
 SAMPLE_ROWS = 100
-# most lines above a table that are skipped, and fewest regular rows that must follow them
+# largest number of lines above a table that are skipped, and smallest number of regular rows below them
 MAX_LINES_ABOVE = 20
 MIN_ROWS_BELOW = 4
 
@@ -76,7 +76,7 @@ def rows_of(text: str, delimiter: str, source: str = "", first: int = 1) -> Iter
             if each.strip():
                 yield Row(number, each.split(), lines.end)
         return
-    # the limit of the csv module protects against quotes that are never closed, which `strict` reports
+    # raise the limit on the size of cells: it protects against quotes that are never closed, but `strict` reports these
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader, start = csv.reader(lines, delimiter=delimiter, strict=True), first
     try:
@@ -89,7 +89,7 @@ def rows_of(text: str, delimiter: str, source: str = "", first: int = 1) -> Iter
 
 
 class QuoteError(DataError):
-    """A row with wrong quotes; `at_end` is true if the text ends there, so that more text could close the quote."""
+    """A row with wrong quotes; `at_end` is true if the text ends in the row, and more text could close the quote."""
 
     def __init__(self, source: str, line: int, reason: str, *, at_end: bool):
         self.at_end = at_end
@@ -97,7 +97,7 @@ class QuoteError(DataError):
 
 
 class _Lines:
-    """The lines of a text, and the number of characters up to the end of the last one taken."""
+    """The lines of a text; `end` is the number of characters up to the end of the last line that was yielded."""
 
     def __init__(self, text: str):
         self._stream, self.end = io.StringIO(text, newline=""), 0
@@ -156,7 +156,7 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
 
 
 def lines_before(rows: list[Row]) -> int:
-    """Return the number of rows above a table, such as a title: those with another number of cells than nearly all.
+    """Return the number of rows above a table, such as a title; their number of cells differs from that of the table.
 
     Examples
     --------
@@ -186,12 +186,12 @@ def find_delimiter(text: str, *, prefer_tab: bool) -> str:
             continue
         if prefer_tab and delimiter == "\t":
             return delimiter
-        # the first row may be a header; a decimal comma counts, so that ';' is preferred to it
+        # the first row may be a header; numbers with decimal commas count for ';', which is then preferred to ','
         cells = [cell for row in rows[1:] or rows if len(row) == width for cell in row]
         numbers = sum(is_number(cell if delimiter == "," else cell.replace(",", ".", 1)) for cell in cells)
         score = count / len(rows) * (0.1 + numbers / max(len(cells), 1))
         if len(rows[0]) != width:
-            score /= 4  # a header that is not split like the rows, as by the blanks in "Jan 1 2000"
+            score /= 4  # the header has another number of cells than the rows, as with blanks in "Jan 1 2000"
         if score > best_score:
             best, best_score = delimiter, score
     return best
@@ -211,9 +211,9 @@ def _sample_rows(sample: str, delimiter: str) -> list[list[str]]:
 def has_header(rows: list[list[str]]) -> bool:
     """Return whether the first row holds names.
 
-    It does if none of its cells is a number, if the column of a cell that is not a number has only numbers below, or if
-    its numbers count up, as years do.
-    An empty cell followed by 0, 1, 2, ... is the header that pandas writes for a table without names.
+    It does if none of its cells is a number, if all cells below one of its texts are numbers, or if its numbers
+    increase by 1, as years do. An empty cell followed by 0, 1, 2, ... is the header that pandas writes for a table
+    without names.
     """
     first, rest = rows[0], rows[1:]
     if len(first) > 1 and first == ["", *map(str, range(len(first) - 1))]:

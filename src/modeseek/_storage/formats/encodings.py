@@ -15,7 +15,7 @@ from modeseek._storage.errors import DataError
 from modeseek._storage.input_file import InputFile
 
 UTF8 = "utf-8"
-# other encodings, as notes name them
+# other encodings, with their names in notes
 ENCODINGS = {"utf-16": "UTF-16", "cp1252": "Windows-1252 (Latin-1)", "latin-1": "Latin-1"}
 # bytes from which the encoding is detected
 ENCODING_BYTES = 1 << 23
@@ -25,10 +25,10 @@ UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
 
 def find_encoding(head: bytes) -> str:
-    """Return the encoding of a text by its beginning.
+    """Return the encoding of a text, detected from its first bytes.
 
-    Text that is not UTF-8 is taken for Windows-1252, which includes the letters of Latin-1, unless it has control
-    characters, which text does not have.
+    Text that is not UTF-8 is read as Windows-1252, or as Latin-1 if it has bytes that Windows-1252 does not define.
+    Bytes with control characters are not text: the result is UTF-8, and decoding them raises an error later.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def find_encoding(head: bytes) -> str:
 
 
 class Recoded(RawIOBase):
-    """A stream of text, in UTF-8 instead of another encoding."""
+    """A stream that converts text from another encoding to UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str):
         self._stream = TextIOWrapper(stream, encoding, newline="")

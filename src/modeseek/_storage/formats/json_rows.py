@@ -1,4 +1,4 @@
-"""JSON lines, one object for each row; or one JSON list of objects, or object of lists."""
+"""JSON: lines with one object for each row, one list of such objects, or one object with a list for each column."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class Json(WholeFormat):
         try:
             found = _parsed(text)
         except json.JSONDecodeError:
-            # text in quotes can have other line ends of Unicode
+            # not `str.splitlines`: JSON strings may contain other line ends of Unicode
             found = [_parsed(line) for line in re.split(r"[\r\n]+", text) if line.strip()]
         if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
             return arrow_table(list(found), found.values())
@@ -55,10 +55,10 @@ def _parsed(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; refuse one with a repeated name, of whose values only one would be kept."""
+    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("an object has two values of one name")
+        raise ValueError("an object has two values with the same name")
     return found
 
 

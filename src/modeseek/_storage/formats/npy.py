@@ -1,4 +1,4 @@
-"""NPY: one array of numbers, with a row for each row and a column for each feature. Nothing is unpickled."""
+"""NPY: one array of numbers, whose rows and columns are those of the table. Nothing is unpickled."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 class Header(NamedTuple):
-    """Shape and type of an array in a file, and the number of bytes before its numbers."""
+    """Shape, memory order and type of an array in a file, and the number of bytes before its numbers."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -39,12 +39,12 @@ class Header(NamedTuple):
 
 
 def read_header(stream: IO[bytes], source: str, file_bytes: int) -> Header:
-    """Read the header of an NPY file of `file_bytes` bytes, before anything is allocated.
+    """Read the header of an NPY file of `file_bytes` bytes, before memory for the array is allocated.
 
     Raises
     ------
     DataError
-        If there is none, it declares Python objects, or another number of bytes than the file has.
+        If the header is missing or damaged, or declares Python objects or another number of bytes than the file has.
     """
     try:
         header = Header(*HEADERS[np.lib.format.read_magic(stream)](stream), stream.tell())
@@ -70,7 +70,7 @@ DAMAGED = "it is cut short or not a NumPy file; save it again with numpy.save or
 
 
 def check_matrix(header: Header, source: str) -> tuple[int, int]:
-    """Return the numbers of rows and columns of an array of numbers; refuse other arrays."""
+    """Return the numbers of rows and columns of an array of numbers; raise a `DataError` for other arrays."""
     shape = header.shape
     if header.dtype.kind not in "biuf":
         held = KINDS.get(header.dtype.kind, "no numbers")
@@ -83,17 +83,17 @@ def check_matrix(header: Header, source: str) -> tuple[int, int]:
 
 
 def array_columns(matrix: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return the columns of a matrix as arrays that Arrow takes: in native byte order, and no long doubles."""
+    """Return the columns of a matrix as arrays that Arrow accepts: native byte order, and long doubles as float64."""
     dtype = matrix.dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype.itemsize > 8:
         dtype = np.dtype(np.float64)
-    # numbers beyond float64 become infinite, and are refused later with their place
+    # numbers beyond the range of float64 become infinite; the table reports them later with their row
     with np.errstate(over="ignore", invalid="ignore"):
         return [np.array(column, dtype) for column in matrix.T]
 
 
 class NpyReader(Reader):
-    """Rows of an array on the disk."""
+    """Reads the rows of an NPY file."""
 
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
@@ -111,7 +111,7 @@ class NpyReader(Reader):
             yield table, Position(high, 0, high), self.size * high // self._rows
 
     def _mapped(self) -> NDArray[Any]:
-        """Map the array, for one chunk only: pages that were read stay in memory as long as the map."""
+        """Return a new memory map, for one chunk: pages that were read stay in memory as long as the map."""
         shape, fortran, dtype, offset = self._header
         order: Any = "F" if fortran else "C"
         if self.file.path is None:

@@ -52,7 +52,7 @@ class Archive:
     def array(self, name: str) -> NDArray[Any]:
         """Read an array."""
         header = self.header(name)
-        # numbers are converted to float64
+        # at least eight bytes for each number, because numbers are converted to float64
         n_bytes = max(header.n_bytes, 8 * math.prod(header.shape))
         check_unpacked(f"{self._source} array {name}", n_bytes, self._packed)
         check_memory(header.n_bytes, f"{self._source} array {name}", "Save a smaller array.")
@@ -76,14 +76,14 @@ def open_archive(file: InputFile) -> Iterator[Archive]:
     with file.open() as stream:
         try:
             archive = open_zip(stream)
-        except Exception:  # as above
+        except Exception:  # damaged bytes can make zipfile raise any exception
             raise DataError(f"{file.name} cannot be read: {DAMAGED}") from None
         with archive:
             yield Archive(archive, file.name, file.stamp()[0])
 
 
 class NpzReader(Reader):
-    """The array `X` of an archive, or its only two-dimensional array; an array `columns` may name its columns."""
+    """Reads the array `X` of an archive, or its only two-dimensional array. An array `columns` may name the columns."""
 
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
@@ -137,7 +137,7 @@ class Npz(NumericFormat):
         arrays = {name: to_numbers(each)[0] if each.null_count else to_array(each) for name, each in added.items()}
         names, X = np.array(spec.columns, np.str_), numbers_of(table.select(range(len(spec.columns))))
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            # not by numpy.savez, which takes names as keywords, of which `file` and `allow_pickle` are taken
+            # not numpy.savez: it takes arrays as keyword arguments, and `file` and `allow_pickle` are its own arguments
             for name, array in {"X": X, "columns": names, **arrays}.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)

@@ -1,4 +1,4 @@
-"""Parquet, by pyarrow: columns keep their types."""
+"""Parquet files, read and written with pyarrow; columns keep their types."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ TEXT = "BYTE_ARRAY"
 
 
 class ParquetReader(Reader):
-    """Batches of the row groups of a Parquet file."""
+    """Reads a Parquet file, by batches of its row groups."""
 
     def __init__(self, file: InputFile, options: ReadOptions):
         super().__init__(file)
@@ -38,7 +38,7 @@ class ParquetReader(Reader):
         with self._open() as opened:
             self.schema, self._rows = opened.schema_arrow, opened.metadata.num_rows
             check_arrow_types(self.schema)
-            # read as indices into their different values, so that their size is known before it is allocated
+            # columns that are read as indices into their distinct values: their size is known before it is allocated
             self._texts = [each.path for each in opened.schema if each.physical_type == TEXT]
         if not self._rows or not len(self.schema):
             raise DataError(f"{file.name} has no rows: give at least one.")
@@ -50,13 +50,13 @@ class ParquetReader(Reader):
         import pyarrow.parquet as pq
 
         try:
-            # not pyarrow.parquet.read_table, which makes a column of a folder called "year=2024"
+            # not pyarrow.parquet.read_table, which adds a column if the folder of the file is named "year=2024"
             source = self.file.path or self.file.open()
             with pq.ParquetFile(source, buffer_size=buffer, pre_buffer=not buffer, read_dictionary=indexed) as opened:
                 yield opened
         except DataError:
             raise
-        except Exception as error:  # errors of Arrow, and of Python for dates beyond the year 9999 and bad names
+        except Exception as error:  # of Arrow, or of Python: for dates after the year 9999 and undecodable names
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(f"{self.file.name} cannot be read as Parquet ({reason}): write the file again.") from None
 
@@ -78,13 +78,13 @@ class ParquetReader(Reader):
         return iter(opened.iter_batches(self._step, row_groups=[group], columns=columns))
 
     def _typed(self, batch: Any) -> Any:
-        """Return a batch with the types of the file, instead of indices."""
+        """Return a batch with the values of the file in place of indices, in the types of the file."""
         import pyarrow as pa
 
         schema = self.schema
-        if len(schema) > batch.num_columns:  # by name, so not if all columns are read, of which two can have one name
+        if len(schema) > batch.num_columns:  # select by name only if columns are left out: names may occur twice
             schema = schema.empty_table().select(batch.schema.names).schema
-        # not `RecordBatch.cast`, which the lowest supported version lacks
+        # not `RecordBatch.cast`, which the lowest supported version of pyarrow lacks
         columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -103,7 +103,7 @@ class ParquetReader(Reader):
                     table = Table(self.file.name, data, self.row_names, first_row=row)
                     row += len(batch)
                     yield table, Position(group, count + 1, row), self.size * row // self._rows
-            if row != self._rows:  # Arrow ends a column that is cut short without an error
+            if row != self._rows:  # Arrow reports no error if a column is cut short
                 raise DataError(
                     f"{self.file.name} holds {row:,} of {self._rows:,} rows: it is damaged; write the file again."
                 )
@@ -112,7 +112,7 @@ class ParquetReader(Reader):
         with self._open() as opened:
             groups = map(opened.metadata.row_group, range(opened.num_row_groups))
             ends = np.cumsum([group.total_byte_size for group in groups])
-        # the first row groups of the parts
+        # the first row group of each part
         firsts = np.unique(ends // n_bytes, return_index=True)[1].tolist()
         return list(pairwise([*firsts, len(ends)]))
 
@@ -163,9 +163,9 @@ class Parquet(TypedFormat):
             try:
                 pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([each])).close()
                 if each.type == pa.timestamp("s"):
-                    # as Parquet stores them; milliseconds of some dates are no 64-bit integers
+                    # Parquet stores seconds as milliseconds, which for some dates are not 64-bit integers
                     column.cast(pa.timestamp("ms"))
-            except (NotImplementedError, ValueError, OSError):  # of Arrow
+            except (NotImplementedError, ValueError, OSError):  # errors that Arrow raises
                 raise DataError(
                     f"cannot write '{target}': column '{each.name}' has the type {each.type}, which Parquet does not "
                     "have; write .csv or .arrow."

@@ -1,4 +1,4 @@
-"""The base of formats that other libraries read as a whole."""
+"""Base class of formats whose files other libraries read as a whole."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
 
 class WholeReader(Reader):
-    """All rows of a file as one Arrow table."""
+    """Reads all rows of a file at once, as a single chunk."""
 
     def __init__(self, file: InputFile, options: ReadOptions, format_: WholeFormat):
-        # takes the stamp first, so that a change while the file is read is noticed
+        # takes the stamp before the file is read, to detect changes during reading
         super().__init__(file)
         data = format_.load(file, options)
         check_arrow_types(data.schema)
@@ -72,7 +72,7 @@ class WholeFormat(TypedFormat):
 
 
 def chosen_part(file: InputFile, names: Sequence[str], what: str, default: Sequence[str]) -> str:
-    """Return the name of the part of a file to read: the given one, or the only entry of `default`."""
+    """Return the name of the part of a file to read: the requested part, or the first entry of `default`."""
     if file.part in names or (not file.part and default):
         return file.part or default[0]
     problem = f"has no {what} '{file.part}'" if file.part else f"has {len(names)} {what}s"
@@ -89,7 +89,7 @@ def bounded(batches: Iterable[Any], file: InputFile) -> Iterator[Any]:
         batch.validate()
         unpacked += sum(unpacked_size(each) for each in batch.columns if not types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)
-        # offsets and indices that point outside of their buffers would end the process
+        # offsets and indices that point outside of their buffers would crash the process
         batch.validate(full=True)
         unpacked += sum(unpacked_size(each) for each in batch.columns if types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)

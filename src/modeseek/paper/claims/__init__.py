@@ -1,4 +1,4 @@
-"""The claims of the paper's experiments and theory, each with a test that the rows decide."""
+"""The claims of the paper's experiments and theory, each with a test on the rows of the experiments."""
 
 from modeseek.paper.claims import against_sms, ranges, sparse, theory
 from modeseek.paper.claims.base import Claim, Finding, Findings, Measured, judge, reading_name

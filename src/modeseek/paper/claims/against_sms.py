@@ -42,7 +42,7 @@ def _cells(measured: Measured) -> dict[str, Rows]:
 
 
 def _compare(found: Mapping[str, tuple[Array, Array]], *, better: bool = False) -> Finding:
-    """Test for non-inferiority of K of DSMS in each cell; `better` requires a gain in some cell as well."""
+    """Test in each cell that K of DSMS is not lower than K of SMS; `better` also requires a higher K in some cell."""
     gaps = {cell: paired(own, other) for cell, (own, other) in found.items()}
     worst = min(gaps, key=lambda cell: gaps[cell].center)
     lost = sum(gap.high < -LIMITS.alike for gap in gaps.values())
@@ -74,7 +74,7 @@ def _better_when_scarce(measured: Measured, reading: Reading) -> Finding:
 
 
 def _resilient(measured: Measured, reading: Reading) -> Finding:
-    """Compare ARI with the most outliers, and how much they lower it; and ARI with few points in each cluster."""
+    """Test ARI with the most outliers, the loss of ARI that these cause, and ARI with few points in each cluster."""
     rows = measured["outliers"]
     most = rows.sorted("share")[-1]
     own, other = searched(rows.where(share=most), reading, "ari")

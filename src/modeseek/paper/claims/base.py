@@ -1,4 +1,8 @@
-"""A claim of the paper, and how the rows of the experiments decide it."""
+"""Claims of the paper, and their tests on the rows of the experiments.
+
+A reading is an interpretation of what the paper leaves open, such as {"policy": "walk", "spread": "std"}. Each claim is
+tested under several readings.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,26 +21,26 @@ Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
 H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 MS_NEAREST = "MS, modes within h"
-# SMS at the paper's bandwidth, at the best of several, and that with DSMS on the best of several ranges
+# SMS at the paper's bandwidth; SMS at the best of several bandwidths; the same with DSMS on the best of several ranges
 AS_IN_PAPER, SMS_SEARCHED, BOTH_SEARCHED = "0.6", "searched", "both searched"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the tests, which `claims.toml` names in braces.
+    """Limits of the tests; `claims.toml` refers to them by their names in braces.
 
     Attributes
     ----------
     alike : float
         Smaller differences of K and ARI count as no difference.
     drop : float
-        A larger change of K is a drop.
+        Larger changes of K count as a drop, or a gain.
     resilient : float
-        Largest loss of ARI that counts as resilient to outliers.
+        DSMS is resilient to outliers if they lower its ARI by less than this.
     stable : float
         A count is stable if it changes by less than this factor.
     few, many : int
-        Sizes N up to `few` are few points in each cluster, sizes above `many` are many.
+        Numbers of points in each cluster: up to `few` points are few, and more than `many` points are many.
     small_gradient : float
         Smaller norms of the gradient count as 0.
     covered : float
@@ -64,8 +68,9 @@ class Finding(NamedTuple):
     holds : bool
         Whether the claim is shown to hold.
     figures : str
+        The measured numbers, as text.
     undecided : bool
-        Whether the runs show neither that it holds nor that it does not.
+        Whether the runs show neither that the claim holds nor that it does not hold.
     """
 
     holds: bool
@@ -85,15 +90,15 @@ class Claim:
     quote : str
         The claim in the words of the paper.
     test : str
-        The condition on the rows under which it holds.
+        The condition under which the claim holds, in words.
     check : callable
-        (rows of the experiments, reading) -> Finding. The rows are those of the reading.
+        Function of the rows of each experiment, selected by a reading, and of this reading; it returns a `Finding`.
     section : str
         Section of the paper; empty for a statement that is not in the paper.
     needs : tuple of str
-        The experiments that decide it.
+        Names of the experiments whose rows the test uses.
     readings : tuple of mappings
-        Interpretations of what the paper leaves open: the claim is tested under each.
+        The readings under which the claim is tested.
     about : str
         Which part of the quotation, or which figure, the test is about.
     """
@@ -108,7 +113,7 @@ class Claim:
 
     @property
     def title(self) -> str:
-        """Return the claim as a heading: in quotation marks if it is in the paper."""
+        """The claim as a heading, in quotation marks if it is in the paper."""
         quoted = f"“{self.quote}”" if self.section else self.quote
         return f"{quoted} ({self.about})" if self.about else quoted
 
@@ -122,19 +127,19 @@ class Findings:
 
     @property
     def verdict(self) -> str:
-        """Return "holds", "holds only under", "does not hold" or "undecided"."""
+        """The result in words: "holds", "holds only under", "does not hold" or "undecided"."""
         if self.kind == "bad" and any(finding.undecided for _, finding in self.found):
             return "undecided"
         return {"good": "holds", "partly": "holds only under", "bad": "does not hold"}[self.kind]
 
     @property
     def under(self) -> str:
-        """Return the readings under which the claim holds, if it holds under some only."""
+        """The readings under which the claim holds, in words; "" if it holds under all or none."""
         return _shortest(self._good, [reading for reading, _ in self.found]) if self.kind == "partly" else ""
 
     @property
     def kind(self) -> str:
-        """Return "good", "partly" or "bad"."""
+        """Whether the claim holds under all readings ("good"), some ("partly") or none ("bad")."""
         return "good" if len(self._good) == len(self.found) else "partly" if self._good else "bad"
 
     @property
@@ -143,7 +148,7 @@ class Findings:
 
 
 def readings(**open_points: Iterable[Value]) -> tuple[Reading, ...]:
-    """Return every combination of the values of what the paper leaves open.
+    """Return every combination of the values of the given open points (what the paper leaves open), as readings.
 
     Examples
     --------
@@ -204,18 +209,18 @@ def reading_name(reading: Reading) -> str:
 
 
 def values_at(rows: Rows, measure: str, **conditions: Value) -> Array:
-    """Return a measure in the rows that meet the conditions, in the order of the runs."""
+    """Return the values of a measure in the rows that meet the conditions, in the order of the runs."""
     chosen = rows.where(**conditions)
     return chosen[measure][np.argsort(chosen["run"], kind="stable")]
 
 
 def paired(first: Array, second: Array, level: float = LEVEL) -> Interval:
-    """Return the mean of the differences of paired runs, with its interval."""
+    """Return the mean of the differences `first` - `second` of paired runs, with its interval."""
     return mean_interval(first - second, level)
 
 
 def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
-    """Describe a set of readings with few words: "shrinking" stands for all readings with shrinking."""
+    """Describe the readings `good` in few words: "shrinking", for example, if they are all readings with shrinking."""
     parts = list(every[0])
     groups: dict[str, set[int]] = {}
     for n_parts in range(1, len(parts) + 1):
@@ -227,7 +232,7 @@ def _shortest(good: Sequence[Reading], every: Sequence[Reading]) -> str:
                     groups.setdefault(reading_name(group), set(covered))
     names, left = [], {number for number, each in enumerate(every) if each in good}
     while left:
-        # greedy cover; among equals the first group, which has the fewest parts
+        # greedy cover; if several groups cover equally many readings, the first has the fewest parts
         name = max(groups, key=lambda each: len(groups[each] & left))
         names.append(name)
         left -= groups[name]
@@ -245,9 +250,10 @@ def sms_lines(rows: Rows) -> list[Mapping[str, Value]]:
 
 
 def searched(rows: Rows, reading: Reading, measure: str) -> tuple[Array, Array]:
-    """Return a measure of DSMS and of SMS in paired runs, under the reading of "sms".
+    """Return the values of a measure for DSMS and for SMS in paired runs; `reading["sms"]` says what is searched.
 
-    What is searched is chosen by the mean of the measure on the first half of the runs, and returned on the other half.
+    A search takes the bandwidth of SMS (and the range of DSMS) with the best mean on the first half of the runs. The
+    values are then those of the second half; without a search, they are those of all runs.
     """
     ranges: list[Mapping[str, Value]] = [
         {"line": line} for line in rows.distinct("line") if str(line).startswith(dsms(reading))

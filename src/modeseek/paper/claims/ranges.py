@@ -27,7 +27,7 @@ TRUE = 3
 
 
 def _changes(measured: Measured, reading: Reading, measure: str, level: float = LEVEL) -> dict[float, Interval]:
-    """Return the change of a measure from SMS at its best bandwidth, on the same data, for each width above 0.
+    """Return, for each width above 0, how much a measure of DSMS differs from SMS at its best bandwidth, paired by run.
 
     The measure "smaller" is the smaller of ACP and ALP.
     """
@@ -38,7 +38,7 @@ def _changes(measured: Measured, reading: Reading, measure: str, level: float = 
             return values_at(rows, measure, width=width)
         return np.minimum(values_at(rows, "acp", width=width), values_at(rows, "alp", width=width))
 
-    widths = rows.sorted("width")[1:]  # the first is 0, SMS
+    widths = rows.sorted("width")[1:]  # without width 0, which is SMS
     return {width: paired(values(width), values(0.0), level) for width in widths}
 
 
@@ -51,7 +51,7 @@ def _change_within(
     at: int = -1,
     digits: int = 2,
 ) -> Finding:
-    """Test whether the interval of the change lies between two bounds; `at` is the index of the width."""
+    """Test whether the interval of a change (`_changes`) lies between two bounds; `at` is the index of the width."""
     width, change = list(_changes(measured, reading, measure).items())[at]
     text = f"{measure.upper()} changes by {change.text(digits)} at width {width:g}"
     return Finding(bool(change.low > above and change.high < below), text)
@@ -67,7 +67,7 @@ def _some_range_better(measured: Measured, reading: Reading, measure: str = "k")
 
 def _width_matters(measured: Measured, reading: Reading) -> Finding:
     rows = measured["range"].where(line=dsms(reading))
-    widths = rows.sorted("width")[1:]  # the first is 0, SMS
+    widths = rows.sorted("width")[1:]  # without width 0, which is SMS
     gap = paired(values_at(rows, "k", width=widths[-1]), values_at(rows, "k", width=widths[0]))
     return Finding(
         bool(gap.high < -LIMITS.drop or gap.low > LIMITS.drop),
@@ -93,7 +93,7 @@ def _crossing_is_stable(measured: Measured, reading: Reading) -> Finding:
 
 
 def _mean_counts(measured: Measured, name: str) -> dict[float, Array]:
-    """Return the mean number of clusters at each value of the parameter that varies, as an array over N."""
+    """Return the mean numbers of clusters for all N, as an array for each value of the parameter that varies."""
     rows = measured["sweep"].where(line=name)
     return {
         h: np.array([rows.where(h=h, n_per_cluster=n)["n_clusters"].mean() for n in sizes_of(rows)])
@@ -112,7 +112,7 @@ def _wide_merges_narrow_splits(measured: Measured, reading: Reading) -> Finding:
 
 
 def _less_sensitive(measured: Measured, reading: Reading, parameter: str) -> Finding:
-    """Compare how much the count of DSMS varies with a parameter and that of SMS with h, over the same values."""
+    """Compare how much the number of clusters varies with a parameter of DSMS, and with the same values of h of SMS."""
     own, other = (_mean_counts(measured, name) for name in (f"{dsms(reading)} over {parameter}", "SMS"))
     shared = [h for h in own if h in other]
     means = [np.array([counts[h] for h in shared]) for counts in (own, other)]

@@ -1,4 +1,4 @@
-"""Claims about few points in each cluster."""
+"""Claims about clusters with few points."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -44,7 +44,7 @@ def _by_size(measured: Measured, name: str, measure: str = "n_clusters", sizes: 
 
 
 def _baselines(reading: Reading, names: Sequence[str] = FIXED) -> list[str]:
-    """Return names of MS, BMS and SMS, with the rule for the modes of MS that belongs to the reading."""
+    """Return the names of MS, BMS and SMS; that of MS depends on the rule for its modes in the reading."""
     return [str(reading.get("ms", name)) if name == "MS" else name for name in names]
 
 
@@ -140,7 +140,7 @@ def _fewer_left_over(measured: Measured, reading: Reading) -> Finding:
 
 
 def _more_steps(measured: Measured, reading: Reading) -> Finding:
-    """Compare medians with MS or BMS, for each spread and N; the paper's step moves one point or all of them."""
+    """Compare the medians of SMS and DSMS with those of MS or BMS for each spread and N, in the reading's unit."""
     rows, unit = measured["steps"], str(reading["unit"])
 
     def medians(line: str) -> list[float]:

@@ -17,7 +17,7 @@ from modeseek.paper.gradient import GradientNorm, last_norms
 from modeseek.paper.intervals import half_width, wilson
 from modeseek.paper.updates import Updates
 
-# mean changes of L, divided by its upper bound, below this are rounding errors
+# smaller mean changes of L, divided by its upper bound, are rounding errors
 ROUNDING = 1e-14
 
 
