@@ -18,6 +18,7 @@ from modeseek.images.merging import RegionTree, merge_regions
 from modeseek.images.region_graph import measure_regions
 from modeseek.images.regions import MASKED, RegionCollector
 from modeseek.images.scikit_image import require_scikit_image
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.sketches import GridCells
 
 
@@ -141,7 +142,7 @@ def segment(
 
     config = config.for_bandwidth(bandwidths.spatial / min(checked.spacing))
     tree = merge_regions(measure_regions(checked, kept_region, len(kept.sizes), tile, config, progress), config)
-    final = [start_label + _by_size(cut(tree), kept.sizes) for cut in cuts]
+    final = [start_label + rank_by_weight(cut(tree), kept.sizes).labels for cut in cuts]
     for band in checked.bands(tile, "numbering", progress):
         found = kept_region(band)
         for layer, labels_of in zip(layers, final, strict=True):
@@ -160,14 +161,6 @@ def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[Re
         levels = [check_number(name, value, strict=False) for value in values]
         return layered, [partial(RegionTree.cut, threshold=level) for level in levels]
     return layered, [partial(RegionTree.cut_into, n_groups=check_integer(name, value, low=1)) for value in values]
-
-
-def _by_size(groups: IntArray, sizes: IntArray) -> IntArray:
-    """Return the group of each region, with groups numbered by decreasing number of pixels."""
-    totals = np.bincount(groups, sizes)
-    rank = np.empty(len(totals), np.int64)
-    rank[np.argsort(-totals, kind="stable")] = np.arange(len(totals))
-    return rank[groups]
 
 
 def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:

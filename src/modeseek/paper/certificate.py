@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.meanshift.types import ChainState
 from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.intervals import wilson
@@ -71,7 +72,7 @@ class CertificateTimes(BySpread):
         for sweep, state in enumerate(states_until(chain, limits, ends)):
             if "certificate" not in ends:  # no partition can change later
                 labels = components(state.points, self.tau)
-                partitions.append(numbered(labels))
+                partitions.append(rank_by_weight(labels, chain.problem.weights).labels)
                 diameter = diameter_of(state.points, labels)
                 if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
                     held.append(sweep)
@@ -142,18 +143,6 @@ def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainSt
 def final_from(partitions: Sequence[IntArray]) -> int:
     """Return the sweep from which the partition is the last one."""
     return max((sweep + 1 for sweep, labels in enumerate(partitions) if (labels != partitions[-1]).any()), default=0)
-
-
-def numbered(labels: IntArray) -> IntArray:
-    """Renumber labels by first occurrence, so that equal partitions have equal labels.
-
-    Examples
-    --------
-    >>> numbered(np.array([2, 2, 0, 1, 0]))
-    array([0, 0, 1, 2, 1])
-    """
-    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[labels]
 
 
 def _spread(values: Array) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks, point_tree
 
 if TYPE_CHECKING:
@@ -90,11 +91,7 @@ class MergeTree:
     def cut(self, prominence: float) -> IntArray:
         """Return the cluster of each row, for the modes with at least a given prominence; the heaviest is cluster 0."""
         labels = cut(self.point_tree, check_number("prominence", prominence, strict=False))
-        _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-        order = np.lexsort((first, -np.bincount(labels, weights=self.weights)))
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return rank[labels][self.inverse]
+        return rank_by_weight(labels, self.weights).labels[self.inverse]
 
     def clusters(self, n_clusters: int) -> IntArray:
         """Return the cluster of each row, for a number of clusters; see `level_for` if that number is impossible."""
