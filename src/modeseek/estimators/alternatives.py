@@ -26,7 +26,7 @@ def other_partitions(model: ModeSeek) -> list[Candidate]:
 
 
 def listed_alternatives(model: ModeSeek) -> list[Candidate]:
-    """Return the alternatives to show: in order of their rating, each number of clusters once, none with very many.
+    """Return the alternatives to show: by expected agreement, each number of clusters once, none with very many.
 
     Examples
     --------
@@ -38,15 +38,10 @@ def listed_alternatives(model: ModeSeek) -> list[Candidate]:
     """
     most = max(MAX_CLUSTERS, 2 * model.n_clusters_)
     found: dict[int, Candidate] = {}
-    for each in sorted(other_partitions(model), key=lambda each: -rating(each)[1]):
+    for each in sorted(other_partitions(model), key=lambda each: -each.expected_agreement):
         if 1 < each.n_clusters <= most and each.n_clusters != model.n_clusters_:
             found.setdefault(each.n_clusters, each)
     return list(found.values())[:MAX_LISTED]
-
-
-def rating(candidate: Candidate) -> tuple[str, float]:
-    """Return the name and the value of the number by which alternatives are compared."""
-    return "expected agreement", float(candidate.expected_agreement)
 
 
 def chosen_one(model: ModeSeek) -> Candidate | None:
