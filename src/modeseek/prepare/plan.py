@@ -84,11 +84,6 @@ class Plan(NamedTuple):
     features: tuple[MatrixColumn, ...]
     notes: tuple[Note, ...]
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are used, without repetitions."""
-        return tuple(dict.fromkeys(feature.column for feature in self.features))
-
 
 def candidates(table: Table, options: PrepareOptions) -> tuple[str, ...]:
     """Return the columns that may become features, by unique names.
