@@ -20,6 +20,8 @@ from modeseek.meanshift.types import ChainState
 EPS = float(np.finfo(np.float64).eps)
 # gradients shorter than this share of their upper bound 2 w_i W |k'(0)| / h are compared with this share of it
 GRADIENT_FLOOR = 1e-3
+# step of the central differences, in units of h
+STEP = 1e-6
 
 
 class Proposition1(NamedTuple):
@@ -85,12 +87,7 @@ def proposition1(
 
 
 def gradient_error(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
-    step: float = 1e-6,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> float:
     """Return the largest relative difference between a block of the gradient of L_h and central differences.
 
@@ -107,10 +104,10 @@ def gradient_error(
     for i, x in enumerate(state):
         for axis, unit in enumerate(np.eye(state.shape[1])):
             # only pairs with i change; their distances are in units of h
-            sides = [np.square((state - x - sign * step * h * unit) / h).sum(axis=1) for sign in (1.0, -1.0)]
+            sides = [np.square((state - x - sign * STEP * h * unit) / h).sum(axis=1) for sign in (1.0, -1.0)]
             change = kernel.k(sides[0]) - kernel.k(sides[1])
             change[i] = 0.0
-            numeric[i, axis] = w[i] * (w @ change) / (2.0 * step * h)
+            numeric[i, axis] = w[i] * (w @ change) / (2.0 * STEP * h)
     bound = 2.0 * w * w.sum() * float(kernel.weight(np.zeros(1))[0]) / h
     length = np.maximum(np.linalg.norm(exact, axis=1), GRADIENT_FLOOR * bound)
     return float((np.linalg.norm(exact - numeric, axis=1) / length).max())
