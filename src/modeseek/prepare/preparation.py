@@ -196,7 +196,7 @@ class Statistics(NamedTuple):
     def spreads(self, preparation: Preparation) -> Array:
         """Return the standard deviation of each feature, in the units of the table."""
         if preparation.missing != "median":
-            return self.moments.scaling().factor
+            return self.moments.scaling()[1]
         return np.where(np.isnan(self.sample.rows), preparation.fills, self.sample.rows).std(axis=0)
 
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.scaling import Scaling
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.table import MIN_EFFECT
+from modeseek.prepare.scaling import FeatureScaling, fit_scaling
 from modeseek.report.report_data import ExtraColumn, ReportData
 
 # columns with more distinct values are not summarised by the frequency of each value
@@ -136,8 +136,8 @@ def format_share(count: int, total: int) -> str:
     return "100%" if count else "0%"
 
 
-def _standardized_means(data: ReportData) -> tuple[Scaling, Array]:
-    scaling = Scaling.fit(data.original, standardize=True)
+def _standardized_means(data: ReportData) -> tuple[FeatureScaling, Array]:
+    scaling = fit_scaling("standard", data.original)
     return scaling, _cluster_means(data, scaling.apply(data.original))
 
 
