@@ -287,7 +287,6 @@ def doubly_stochastic(
     >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
     array([0, 0, 1])
     """
-    assert problem.engine is not None
     if local_factor is not None and problem.engine.name == "cuda":
         raise ValueError(
             "local_factor is a Python function, which the engine 'cuda' cannot call: use another engine, for example "
