@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.storable import is_within, require, storable
+from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
 from modeseek.meanshift.partition import rank_by_weight
@@ -85,8 +86,7 @@ class MergeTree:
     def __repr__(self) -> str:
         most = ", ".join(f"{each:.3g}" for each in self.prominence[:5])
         more = ", ..." if len(self) > 5 else ""
-        modes = "1 mode" if len(self) == 1 else f"{len(self):,} modes"
-        return f"MergeTree({modes} in {len(self.inverse):,} rows, prominence {most}{more})"
+        return f"MergeTree({counted(len(self), 'mode')} in {len(self.inverse):,} rows, prominence {most}{more})"
 
     def cut(self, prominence: float) -> IntArray:
         """Return the cluster of each row, for the modes with at least a given prominence; the heaviest is cluster 0."""
