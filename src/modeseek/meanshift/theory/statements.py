@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_tau
+from modeseek.meanshift.certificate import meets_theorem2
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.kernels.profiles import Profile
@@ -188,7 +189,7 @@ def theorem2(points: ArrayLike, tau: float, h_min: float) -> Theorem2:
     tau = check_tau(tau, check_number("h_min", h_min))
     labels = components(state, tau)
     diameter, gap = diameter_of(state, labels), gap_of(state, labels)
-    return Theorem2(diameter, gap, diameter < tau and gap > h_min - tau)
+    return Theorem2(diameter, gap, meets_theorem2(diameter, gap, tau, h_min))
 
 
 def hull_distance(points: ArrayLike, original: ArrayLike) -> float:
