@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from modeseek._common.text import counted, format_value
+from modeseek._common.text import counted, format_value, listed
 from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.table import DOUBTFUL, MIN_EFFECT
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
-from modeseek.prepare.plan import listed
 
 # rows of a table; a line below says how many are left out
 MAX_ROWS = 20
