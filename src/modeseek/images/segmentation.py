@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import IntArray, Watcher
 from modeseek._common.validation import check_integer, check_number
-from modeseek.images.config import DEFAULT_CONFIG, SegmentConfig
+from modeseek.images.config import DEFAULT, SegmentConfig
 from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
 from modeseek.images.input_image import InputImage, check_image
 from modeseek.images.merging import RegionTree, merge_regions
 from modeseek.images.region_graph import measure_regions
 from modeseek.images.regions import MASKED, RegionCollector
-from modeseek.images.scikit_image import require_scikit_image
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.sketches import GridCells
 
@@ -39,7 +39,7 @@ def segment(
     tile: int = 2**20,
     out: NDArray | None = None,
     progress: Watcher | None = None,
-    config: SegmentConfig = DEFAULT_CONFIG,
+    config: SegmentConfig = DEFAULT,
 ) -> NDArray:
     """Segment an image: find the modes of the density of its pixels over position and colour, and merge similar ones.
 
@@ -148,6 +148,12 @@ def segment(
         for layer, labels_of in zip(layers, final, strict=True):
             layer[band] = np.where(found == MASKED, start_label - 1, labels_of[found])
     return result
+
+
+def require_scikit_image() -> None:
+    """Raise an ImportError that names the command to type if scikit-image is not installed."""
+    if find_spec("skimage") is None:
+        raise ImportError('images need scikit-image: pip install "modeseek[images]"')
 
 
 def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[RegionTree], IntArray]]]:
