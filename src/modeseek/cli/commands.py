@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -35,25 +35,38 @@ class Option(NamedTuple):
     limits: dict[str, Any] = {}  # noqa: RUF012
 
 
-def add_command(app: typer.Typer, name: str, options: type, limits: type | None = None) -> None:
+class BaseCommand:
+    """Base class of the options of a command."""
+
+    jobs: int | None = None
+
+    def check(self) -> None:
+        """Raise `UsageError` for mistakes that are found without loading scientific libraries."""
+        if self.jobs == 0:
+            raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
+
+    def around(self) -> AbstractContextManager[object]:
+        """Return the context in which the command runs."""
+        return nullcontext()
+
+
+def add_command(app: typer.Typer, name: str, options: type[BaseCommand], limits: type | None = None) -> None:
     """Add a command that makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
 
     With `limits`, the command also has the options of that class, and runs within the block of its method `applied`.
 
     A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
-    that the help appears without loading scientific libraries. If `options` has a method `check`, it is called before,
-    so that mistakes are reported without loading them, too. If it has a method `around`, the command runs within the
-    block of that method. The section "Attributes" of the docstring of `options` has the help of each field; the text
-    after the colon, where numpydoc has the type, is the placeholder of the value, such as FILE.
+    that the help appears without loading scientific libraries. The section "Attributes" of the docstring of `options`
+    has the help of each field; the text after the colon, where numpydoc has the type, is the placeholder of the value,
+    such as FILE.
     """
 
     def command(**given: Any) -> None:
         bounds = {field.name: given.pop(field.name) for field in fields(limits)} if limits else {}
         with limits(**bounds).applied() if limits else nullcontext():
             chosen = options(**given)
-            if check := getattr(chosen, "check", None):
-                check()
-            with chosen.around() if hasattr(chosen, "around") else nullcontext():
+            chosen.check()
+            with chosen.around():
                 import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
 
     intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]
