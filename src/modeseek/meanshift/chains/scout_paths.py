@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows, unique_rows
 from modeseek.meanshift.components import components
@@ -14,8 +15,6 @@ from modeseek.meanshift.types import ChainState, SweepInfo
 LONGEST_LINE = 64
 # table entries for each cell: the table excludes most cells that are on no path
 BITS_PER_CELL = 8
-# cells hashed at a time are bounded by this count of numbers, to bound memory
-BLOCK = 1 << 22
 
 
 def choose_scouts(order: IntArray, per_root: float) -> IntArray:
