@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.diarization.average_linkage import SubsampledLinkage, linkage_partitions, move_rows, number_labels
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.speaker_choice import (
     Decision,
     ModePartitions,
@@ -34,12 +34,12 @@ class Candidates(NamedTuple):
     features: Array
     agreement: Array
 
-    def decide(self, use: str, config: DiarizationConfig = DEFAULT_CONFIG) -> Decision:
+    def decide(self, use: str, config: DiarizationConfig = DEFAULT) -> Decision:
         """Return the decision of the learned choice for "test" or "choice"; see `load_speaker_choice`."""
         return load_speaker_choice()[use].decide(self.features, self.agreement, config.choice_sharpness)
 
 
-def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Decision | None:
+def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT) -> Decision | None:
     """Return the decision among partitions by average linkage; None if there are too few rows or too many.
 
     Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
@@ -76,7 +76,7 @@ def find_candidates(
     min_clusters: int = 1,
     max_clusters: float = np.inf,
     seed: int = 0,
-    config: DiarizationConfig = DEFAULT_CONFIG,
+    config: DiarizationConfig = DEFAULT,
 ) -> Candidates | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 

@@ -9,7 +9,7 @@ from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, seed_of
 from modeseek.diarization.average_linkage import SubsampledLinkage
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
 from modeseek.diarization.speaker_choice import Decision
 from modeseek.diarization.speaker_partitions import decide_by_linkage, find_candidates, mode_partitions
@@ -92,7 +92,7 @@ class SpeakerSearch:
     random_state: int | None = 0
     n_jobs: int | None = None
     verbose: int = 0
-    config: DiarizationConfig = DEFAULT_CONFIG
+    config: DiarizationConfig = DEFAULT
 
     def find(self, embeddings: Array, times: Array | None = None, short: Array | None = None) -> Speakers:
         """Find the speakers of windows.

@@ -41,4 +41,4 @@ class TreeConfig:
     updates_per_thread: int = 500
 
 
-DEFAULT_TREE = TreeConfig()
+DEFAULT = TreeConfig()
