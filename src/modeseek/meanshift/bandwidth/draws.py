@@ -34,6 +34,8 @@ KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 UNUSED_BITS = 11
 # rounding may take a draw out of its bounds by this share
 BOUND_RTOL = 1e-12
+# the bandwidth is considered fixed if the next draw changes it by at most this share
+FROZEN_RTOL = 1e-5
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
