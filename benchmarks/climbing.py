@@ -80,7 +80,7 @@ def measure(name: str, X: Array, h: float, profile: str) -> dict[str, object]:
     ends = []
     for kind in ("alone", "together", "paths"):
         engine = Counted(kernel, points.values)
-        space = Problem(points.values, points.weights, kernel, points.geometry, engine)
+        space = Problem(points.values, points.weights, engine, kernel, points.geometry)
         space.open().shift_all(points.values[:1], h)  # compiled before the clock starts
         engine.sums = 0
         start = time.process_time()

@@ -49,7 +49,7 @@ def _case(rows, h_min, h_max, h_inf, profile=BIWEIGHT, metric="euclidean"):  # t
     points = canonical_points(rows, np.ones(len(rows)), Geometry(metric))
 
     def run(engine: Counted) -> float | None:
-        setting = Problem(points.values, points.weights, profile, points.geometry, engine)
+        setting = Problem(points.values, points.weights, engine, profile, points.geometry)
         chain = doubly_stochastic(setting, Shrinking(h_min, h_max, h_inf), seed=SEED)
         return count(chain, engine, Stopping(h_min / 4, rule="shifts", max_sweeps=SWEEPS)).per_update
 

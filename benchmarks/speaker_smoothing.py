@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
 from common import table
-from modeseek.diarization.config import DEFAULT_CONFIG
+from modeseek.diarization.config import DEFAULT
 from modeseek.diarization.embeddings import mean_directions, nearest_direction
 from modeseek.diarization.smoothing import smooth_labels
 from synthetic.recordings import TIMED, make_recording
@@ -53,7 +53,7 @@ def main() -> None:
                 labels = np.unique(found, return_inverse=True)[1]
                 errors.setdefault((start, "none"), []).append(error(sound.y, labels))
                 for turn in MEAN_TURNS:
-                    smooth = smooth_labels(sound.X, labels, sound.times, replace(DEFAULT_CONFIG, mean_turn=turn))
+                    smooth = smooth_labels(sound.X, labels, sound.times, replace(DEFAULT, mean_turn=turn))
                     errors.setdefault((start, f"mean turn {turn:g} s"), []).append(error(sound.y, smooth))
     lines = [[*key, f"{np.mean(all_):.1%}", f"{np.median(all_):.1%}", str(len(all_))] for key, all_ in errors.items()]
     print(table(["speakers", "smoothing", "mean error", "median error", "recordings"], lines))

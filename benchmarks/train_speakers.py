@@ -30,7 +30,7 @@ from common import table
 from modeseek import ModeSeek
 from modeseek._common.types import IntArray
 from modeseek.diarization import SpeakerSearch
-from modeseek.diarization.config import DEFAULT_CONFIG
+from modeseek.diarization.config import DEFAULT
 from modeseek.diarization.speaker_choice import (
     FARTHEST,
     Decision,
@@ -84,7 +84,7 @@ def recordings(seeds: Iterable[int]) -> Iterator[tuple[str, int, Recording]]:
     for seed in seeds:
         for setting in SETTINGS:
             one = make_recording(setting, seed)
-            enough = len(one.X) >= DEFAULT_CONFIG.min_linkage_windows and (one.y >= 0).sum() > 3
+            enough = len(one.X) >= DEFAULT.min_linkage_windows and (one.y >= 0).sum() > 3
             if enough and (len(one.X) <= MANY_WINDOWS or seed % 3 == 0):
                 yield setting, seed, one
 
@@ -167,7 +167,7 @@ def _even(features: np.ndarray) -> np.ndarray:
 
 def decide(choice: SpeakerChoice, one: Examined) -> Decision:
     """Return the decision for a recording."""
-    return choice.decide(one.features, one.agreement, DEFAULT_CONFIG.choice_sharpness)
+    return choice.decide(one.features, one.agreement, DEFAULT.choice_sharpness)
 
 
 def left_out(data: list[Examined]) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.sphere import check_two_columns, place_on_sphere
-from modeseek._common.storable import STORABLE
 from modeseek._common.types import Array
 from modeseek._common.validation import METRICS, check_choice, check_integer
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.state import resume_stream
 from modeseek.sketches import Sample, Sketch
+from modeseek.sketches.sample import check_sample
 
 if TYPE_CHECKING:
     import pyarrow
@@ -234,7 +234,5 @@ def _read(stored: Any) -> _ArrowSketch:
             found = _ArrowSketch(sample, str(parts["metric"]), tuple(parts["names"].tolist()))
     except (TypeError, ValueError, KeyError, EOFError, BadZipFile):
         raise ValueError(f"column {COLUMN!r} must have the results of modeseek.arrow.sketch of this version.") from None
-    check = STORABLE["Sample"].check
-    assert check is not None
-    check(sample)
+    check_sample(sample)
     return found

@@ -14,13 +14,13 @@ from sklearn.metrics import adjusted_rand_score
 from commands import DSMS, RANGE, X, refused, run
 from commands import data as data
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
-from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.cli.messages import print_note
 from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.prepare import Note, TablePreparer
+from modeseek.prepare.scaling import fit_scaling
 
 BLOBS, _ = make_blobs(300, centers=5, cluster_std=0.6, random_state=4)
 
@@ -150,7 +150,7 @@ def test_known_groups_are_compared(data, tmp_path):
     assert (status, err) == (0, "")
     record = json.loads((tmp_path / "o.json").read_text())
     assert record["features"] == ["width", "height"]
-    own = DoublyStochasticMeanShift(0.4, 1.6, 0.8, random_state=0).fit(Scaling.fit(X, standardize=True).apply(X))
+    own = DoublyStochasticMeanShift(0.4, 1.6, 0.8, random_state=0).fit(fit_scaling("standard", X).apply(X))
     assert record["truth"]["ari"] == pytest.approx(adjusted_rand_score(names[3:], own.labels_[3:]))
     assert np.sum(record["truth"]["counts"]) == len(X)
     assert record["truth"]["groups"][-1] == "missing"
@@ -426,10 +426,10 @@ def test_version_and_help():
 
 def test_scaling():
     rows = np.array([[1.0, 5.0, 1e200], [3.0, 5.0, -1e200]])
-    scaling = Scaling.fit(rows, standardize=True)
+    scaling = fit_scaling("standard", rows)
     np.testing.assert_allclose(scaling.apply(rows), [[-1, 0, 1], [1, 0, -1]])
     np.testing.assert_allclose(scaling.undo(scaling.apply(rows)), rows)
-    np.testing.assert_array_equal(Scaling.fit(rows, standardize=False).apply(rows), rows)
+    np.testing.assert_array_equal(fit_scaling("none", rows).apply(rows), rows)
 
 
 def test_a_terminal_wraps_notes_between_words(monkeypatch, capsys):

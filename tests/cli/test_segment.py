@@ -120,7 +120,7 @@ def test_invalid_arguments_are_rejected(tmp_path, monkeypatch, arguments, says):
 def test_without_scikit_image(picture, monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        "modeseek.images.scikit_image.find_spec", lambda name: None if name == "skimage" else found(name)
+        "modeseek.images.segmentation.find_spec", lambda name: None if name == "skimage" else found(name)
     )
     status, _, err = call("segment", picture)
     assert status == 2

@@ -17,7 +17,7 @@ from modeseek.diarization.speaker_choice import (
     mean_cosines,
     partition_features,
 )
-from modeseek.diarization.speaker_partitions import find_candidates, find_partition
+from modeseek.diarization.speaker_partitions import find_candidates
 
 
 def voices(speakers: int, each: int, noise: float = 0.5, d: int = 64) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +92,8 @@ def test_candidates_are_within_the_bounds(low, high):
     counts = [labels.max() + 1 for labels in linkage_partitions(rows, low, high)]
     assert counts
     assert max(2, low) <= min(counts) <= max(counts) <= high
-    assert low <= find_partition(rows, ModePartitions(y, [], []), min_clusters=low, max_clusters=high).labels.max() + 1
+    found = find_candidates(rows, ModePartitions(y, [], []), min_clusters=low, max_clusters=high)
+    assert low <= found.partitions[found.decide("choice").best].max() + 1
 
 
 def test_partitions_of_noise_are_not_reproduced_by_subsamples():

@@ -232,7 +232,7 @@ def test_bandwidths_that_are_too_small():
 def test_without_scikit_image(monkeypatch):
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        "modeseek.images.scikit_image.find_spec", lambda name: None if name == "skimage" else found(name)
+        "modeseek.images.segmentation.find_spec", lambda name: None if name == "skimage" else found(name)
     )
     with pytest.raises(ImportError, match=r'pip install "modeseek\[images\]"'):
         segment(RGB)

@@ -5,7 +5,7 @@ import pytest
 from skimage import color, data
 
 from modeseek.images.cielab import to_cielab
-from modeseek.images.config import DEFAULT_CONFIG
+from modeseek.images.config import DEFAULT
 from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
 from modeseek.images.input_image import check_image
 from modeseek.images.merging import merge_regions
@@ -25,8 +25,8 @@ def test_cielab_agrees_with_scikit_image():
 
 def test_modes_agree_with_sums_over_all_pairs():
     image = check_image(data.coffee()[:120:3, :150:3], None, None, None, -1, tile=1 << 20, max_channels=8)
-    cells = count_pixels(image, Bandwidths(10.0, 10.0), 1 << 20, DEFAULT_CONFIG)
-    assert cells.weight == 2000
+    cells = count_pixels(image, Bandwidths(10.0, 10.0), 1 << 20, DEFAULT)
+    assert cells.counts.sum() == 2000
     heights = np.log(kernel_mass(cells.means, cells.means, 1.0, profile=BIWEIGHT, weights=cells.counts))
     # every cell without a higher cell in reach is a mode
     apart = np.linalg.norm(cells.means[:, None] - cells.means[None], axis=2)
@@ -51,9 +51,9 @@ def test_regions_are_measured_as_pixel_by_pixel():
     picture = rng.integers(0, 256, (13, 17, 3)).astype(np.uint8)
     regions = rng.integers(0, 4, (13, 17))
     image = check_image(picture, None, None, None, -1, tile=1 << 20, max_channels=8)
-    graph = measure_regions(image, lambda band: regions[band], 4, 1 << 20, DEFAULT_CONFIG)
+    graph = measure_regions(image, lambda band: regions[band], 4, 1 << 20, DEFAULT)
     assert graph.sizes.tolist() == np.bincount(regions.ravel()).tolist()
-    contrast = pixel_features(image, slice(0, 13), DEFAULT_CONFIG).contrast
+    contrast = pixel_features(image, slice(0, 13), DEFAULT).contrast
     inner = [contrast[regions == i].sum() for i in range(4)]
     assert graph.inner_contrasts == pytest.approx(inner, abs=regions.size / 256)
     for (i, j), length, total in zip(graph.pairs.tolist(), graph.lengths, graph.contrasts, strict=True):
@@ -72,7 +72,7 @@ def test_contrast_is_the_height_of_a_step():
     picture[:, 20:] = 30.0
     picture[0, 0] = 100.0  # the range of the image is 0 to 100, so that values are not rescaled
     image = check_image(picture, None, None, None, -1, tile=1 << 20, max_channels=8)
-    contrast = pixel_features(image, slice(0, 40), DEFAULT_CONFIG).contrast
+    contrast = pixel_features(image, slice(0, 40), DEFAULT).contrast
     assert contrast[30, 19:21] == pytest.approx([30, 30], rel=0.07)
     assert contrast[30, [2, 38]] == pytest.approx([0, 0], abs=1e-6)
 
@@ -82,15 +82,15 @@ def test_regions_that_are_alike_merge_first():
     histograms = np.array([[100.0, 0, 0], [0, 60, 40], [0, 55, 45], [0, 0, 100]])
     pairs, one = np.array([[0, 1], [1, 2], [2, 3]]), np.ones(3)
     graph = RegionGraph(np.full(4, 100.0), histograms, np.ones(3), np.zeros(4), pairs, 10 * one, 0 * one)
-    tree = merge_regions(graph, DEFAULT_CONFIG)
+    tree = merge_regions(graph, DEFAULT)
     assert tree.cut_into(3).tolist() == [0, 1, 1, 2]
     assert tree.cut_into(2).tolist() == [0, 1, 1, 1]
     assert tree.cut_into(1).tolist() == [0, 0, 0, 0]
     assert tree.cut(0.0).tolist() == tree.cut_into(9).tolist() == [0, 1, 2, 3]
     assert (np.diff(np.sort(tree.heights)) >= 0).all()
     # by hand: half the chi-squared distance, no contrast, and regions of 25 times the reference size
-    expected = (0.05**2 / 1.15 + 0.05**2 / 0.85) / 2 * DEFAULT_CONFIG.contrast_offset
-    assert tree.heights.min() == pytest.approx(expected * 25**DEFAULT_CONFIG.size_exponent)
+    expected = (0.05**2 / 1.15 + 0.05**2 / 0.85) / 2 * DEFAULT.contrast_offset
+    assert tree.heights.min() == pytest.approx(expected * 25**DEFAULT.size_exponent)
 
 
 def test_a_weak_border_merges_before_a_strong_one():
@@ -100,7 +100,7 @@ def test_a_weak_border_merges_before_a_strong_one():
 
     def merged(inner):
         graph = RegionGraph(sizes, histograms, np.ones(2), inner, pairs, np.full(2, 10.0), contrasts)
-        return merge_regions(graph, DEFAULT_CONFIG).cut_into(2).tolist()
+        return merge_regions(graph, DEFAULT).cut_into(2).tolist()
 
     assert merged(np.zeros(3)) == [0, 1, 1]
     # the contrast within the smaller region is as large as on its border

@@ -187,7 +187,7 @@ def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
         (b"[" + b"[]," * (1 << 21) + b"1]", "more than 2,097,152"),
         (b'"' + b'\\"' * (1 << 20), "not JSON"),  # quotes that end nothing: looking for the end of each took hours
         (b'{"arrays": [], "kind": "model"}', "wrong part: 'value'"),
-        (b'{"arrays": [], "kind": "model", "value": {"Scaling": 1}}', "wrong part"),
+        (b'{"arrays": [], "kind": "model", "value": {"Preparation": 1}}', "wrong part"),
         (b'{"arrays": [], "kind": "checkpoint", "value": 1}', "holds a checkpoint, not a model"),
         (b'{"arrays": [["a", "|O", [1]]]}', "has an unsupported type"),
         (b'{"arrays": [["", "<f8", [0]]]}', "no valid name"),

@@ -223,7 +223,7 @@ def random_chain(rng, engine):
     h_min = h_max * rng.uniform(0.2, 1.0)
     profile = list(PROFILES.values())[rng.integers(len(PROFILES))]
     weights = rng.uniform(0.01, 5.0, n) if rng.integers(2) else np.ones(n)
-    problem = Problem(points, weights, profile, SPHERE if spherical else EUCLIDEAN, ENGINES[engine])
+    problem = Problem(points, weights, ENGINES[engine], profile, SPHERE if spherical else EUCLIDEAN)
     if rng.integers(6) == 0:
         return blurring(problem, h_max)
     return doubly_stochastic(
@@ -379,7 +379,7 @@ def test_the_smallest_sound_factor_on_the_diameter(factor, stays):
     """
     h, width = 1.0, 0.498
     points = facing(40, width, h + 1.0001 * factor * width + 1e-9)
-    problem = Problem(points, np.ones(len(points)), PROFILES["flat"], EUCLIDEAN, ENGINES["reference"])
+    problem = Problem(points, np.ones(len(points)), ENGINES["reference"], PROFILES["flat"], EUCLIDEAN)
     chain = stochastic(problem, h, seed=0)
     assert partition_stays(chain, chain.init(), 0.499, sweeps=12) is stays
 
@@ -390,7 +390,7 @@ def test_facing_simplices_that_barely_meet_the_conditions_stay():
         points, tau = facing(24, 0.25, 0.25 * ratio), 0.2501
         for h in certified_bandwidths(points, tau, EUCLIDEAN, rng)[:1]:
             found += 1
-            problem = Problem(points, np.ones(len(points)), PROFILES["flat"], EUCLIDEAN, ENGINES["reference"])
+            problem = Problem(points, np.ones(len(points)), ENGINES["reference"], PROFILES["flat"], EUCLIDEAN)
             chain = stochastic(problem, h, seed=found)
             assert partition_stays(chain, chain.init(), tau, sweeps=6)
     assert found > 20
@@ -404,6 +404,6 @@ def test_states_that_barely_meet_the_conditions_stay(count):
         for h in certified_bandwidths(points, tau, geometry, rng):
             found += 1
             profile = PROFILES[("flat", "biweight")[rng.integers(2)]]
-            problem = Problem(points, np.ones(len(points)), profile, geometry, ENGINES["reference"])
+            problem = Problem(points, np.ones(len(points)), ENGINES["reference"], profile, geometry)
             chain = stochastic(problem, h, seed=int(rng.integers(2**32)))
             assert partition_stays(chain, chain.init(), tau, sweeps=12)

@@ -389,7 +389,8 @@ def test_submartingale_under_walk(seed, h):
 
 def test_submartingale_is_confirmed_where_it_is_strict():
     X = paper_mixture(4, random_state=0)[0]
-    assert theory.submartingale(X, Walk(0.2, 1.6, 0.6), h=0.9, n_draws=6000).confirmed
+    found = theory.submartingale(X, Walk(0.2, 1.6, 0.6), h=0.9, n_draws=6000)
+    assert found.mean - found.margin >= 0
 
 
 def test_submartingale_is_refuted_for_a_policy_that_is_none():

@@ -97,7 +97,7 @@ def test_a_failed_job_is_told_and_the_others_are_kept(tmp_path, monkeypatch):
         (["spars"], "Did you mean 'sparse'?"),
         (["sparse", "--runs", "0"], "--runs"),
         (["sparse", "--seed", "-1"], "--seed"),
-        (["sparse", "--jobs", "0"], "--jobs must be the number of processes"),
+        (["sparse", "--jobs", "0"], "--jobs must not be 0"),
         (["sparse", "--runs", "many"], "--runs"),
     ],
 )

@@ -23,7 +23,7 @@ from modeseek.paper.experiment import seed_for
 from modeseek.paper.gradient import GradientNorm, below_from
 from modeseek.paper.intervals import half_width, mean_interval, wilson
 from modeseek.paper.one_run import OneRun
-from modeseek.paper.paper_chains import POLICIES, states_at
+from modeseek.paper.paper_chains import PANEL_POLICIES, states_at
 from modeseek.paper.rows import Rows
 from modeseek.paper.steps import LINES, Steps
 from modeseek.paper.submartingale import SubmartingaleMeans
@@ -138,7 +138,7 @@ def test_shrinking_covers_what_nu_says():
         assert_allclose(high, PAPER["shrinking"].upper(0.6, k - 1), rtol=1e-12)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PANEL_POLICIES)
 def test_one_run_is_certified_when_it_says_so(policy, found):
     experiment, rows = EXPERIMENTS[1], found[OneRun].where(policy=policy)
     sweeps = rows.where(kind="sweep")
@@ -164,7 +164,7 @@ def test_one_run_is_certified_when_it_says_so(policy, found):
 
 def test_means_under_walk_are_not_refuted_and_those_under_shrinking_are(found):
     rows = found[SubmartingaleMeans].where(kind="state")
-    walk, shrinking = (rows.where(policy=policy) for policy in POLICIES)
+    walk, shrinking = (rows.where(policy=policy) for policy in PANEL_POLICIES)
     assert not (walk["mean"] + walk["margin"] < 0).any()
     half = half_width(walk["std"], EXPERIMENTS[2].next_updates, level=0.9999)
     assert (walk["mean"] + half >= -1e-14).all()
@@ -172,7 +172,7 @@ def test_means_under_walk_are_not_refuted_and_those_under_shrinking_are(found):
     assert (shrinking["mean"] + half < 0).any()  # so the check can say no
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PANEL_POLICIES)
 def test_curves_of_L_are_those_of_the_chain(policy, found):
     experiment = EXPERIMENTS[2]
     curve = found[SubmartingaleMeans].where(kind="curve", policy=policy, run=1)
@@ -185,7 +185,7 @@ def test_curves_of_L_are_those_of_the_chain(policy, found):
         state, _ = chain.sweep(state)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PANEL_POLICIES)
 def test_states_between_sweeps(policy):
     """Split at arbitrary updates, the states are those of single updates."""
     chain = doubly_stochastic(make_problem(paper_mixture(3, random_state=0)[0]), PAPER[policy], seed=5)
@@ -201,7 +201,7 @@ def test_states_between_sweeps(policy):
 def test_gradient_falls_and_is_that_of_the_chain(found):
     rows = found[GradientNorm]
     for number in range(RUNS):
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             mine = rows.where(policy=policy, run=number)
             assert mine["norm"][-1] < 1e-6 < 1e-3 < mine["norm"][0]
             assert len(mine) == max(EXPERIMENTS[3].sweeps, int(mine["certificate"][0]) + EXPERIMENTS[3].after) + 1
@@ -212,7 +212,7 @@ def test_gradient_falls_and_is_that_of_the_chain(found):
     assert_allclose(rows.where(policy="shrinking", run=2, sweep=2)["norm"], [expected])
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", PANEL_POLICIES)
 def test_certificate_times_are_those_of_direct_runs(policy, found):
     experiment, rows = EXPERIMENTS[4], found[CertificateTimes].where(policy=policy, n=90)
     for number in range(RUNS):
@@ -267,7 +267,7 @@ def test_updates_lemma_and_times_are_measured(found):
     assert np.nanmin(updates["gain"]) >= 1 >= np.nanmax(updates["bound"])
     assert (states["critical"] == states["separated"]).all()
     assert 0 < states["critical"].mean() < 1
-    for policy in POLICIES:
+    for policy in PANEL_POLICIES:
         counts, bound, total = EXPERIMENTS[5].lemma(rows, policy)
         assert total == RUNS * EXPERIMENTS[5].lemma_runs
         assert (np.diff(counts) <= 0).all()
@@ -284,7 +284,7 @@ def test_steps_are_those_of_the_estimators(found):
     blurring = BlurringMeanShift(0.6, tol=1e-6 / 0.6).fit(X)
     small = rows.where(line="BMS", end="shifts")
     assert small["steps"] * 30 == small["updates"] >= blurring.n_updates_  # the estimator ends at its certificate
-    for policy in POLICIES:
+    for policy in PANEL_POLICIES:
         chain = direct(policy, 10, 1)
         ended = run(chain, Stopping(0.05, threshold=1e-6, rule="shifts"))
         mine = rows.where(line=f"DSMS {policy}")

@@ -16,10 +16,10 @@ import pytest
 from sklearn.base import clone
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
-from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError, read_table
 from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
+from modeseek.prepare.scaling import fit_scaling
 from pipelines import SMALL, SMALL_SKETCH, At, X, cluster, interrupt, mean_shift, names, text_of, with_sketch
 from pipelines import points as points
 
@@ -38,7 +38,7 @@ def test_labels_are_those_of_memory(estimator, points, tmp_path):
     result = cluster(points, tmp_path / "o.csv", clone(estimator), sketch_config=config)
     assert result.clusters.sizes.tolist() == [250] * 4
     table = read_table(tmp_path / "o.csv")
-    scaled = Scaling.fit(X, standardize=True).apply(X)
+    scaled = fit_scaling("standard", X).apply(X)
     with pytest.warns() if isinstance(estimator, ModeSeek) else nullcontext():
         kind = "auto" if isinstance(estimator, ModeSeek) else "grid"
         own = with_sketch(clone(estimator).set_params(sketch=kind), config).fit(scaled)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from modeseek import MeanShift, ModeSeek
-from modeseek._common.scaling import Scaling
 from modeseek._storage import read_table
 from modeseek.pipeline import DataOptions, OptionError, OutputConflict, Outputs, cluster_file, label_file
 from modeseek.prepare import Note
+from modeseek.prepare.scaling import fit_scaling
 from pipelines import SMALL, X, mean_shift, names, text_of
 from pipelines import points as points
 
@@ -23,7 +23,7 @@ def test_the_result_of_a_fit_in_memory(points, tmp_path):
     result = cluster_file(
         points, mean_shift(), NO_NAME, Outputs(str(tmp_path / "o.csv")), progress=stages.append, notify=notes.append
     )
-    own = mean_shift().fit(Scaling.fit(X, standardize=True).apply(X))
+    own = mean_shift().fit(fit_scaling("standard", X).apply(X))
     np.testing.assert_array_equal(result.fit.labels, own.labels_)
     assert (result.algorithm, result.features, result.clusters.n_rows) == ("ms", ("width", "height"), 1000)
     assert result.clusters.sizes.tolist() == np.bincount(own.labels_).tolist()

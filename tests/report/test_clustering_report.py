@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, __version__
 from modeseek._common.points import canonical_points
-from modeseek._common.scaling import Scaling
 from modeseek._common.types import Geometry
 from modeseek._storage import DataError
 from modeseek.cli import app
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result
 from modeseek.meanshift.chains import Outcome
+from modeseek.prepare.scaling import fit_scaling
 from modeseek.report import Page, PlainText, TableBlock, to_html, to_markdown, write_report
 from modeseek.report.blocks import CellLines, HtmlBlock, RowLink, Swatch
 
@@ -308,7 +308,7 @@ def test_estimators_of_other_libraries_and_data_frames(tmp_path):
 )
 def test_extreme_data(X, labels, tmp_path):
     X = np.asarray(X)
-    scaled = Scaling.fit(X, standardize=True).apply(X)
+    scaled = fit_scaling("standard", X).apply(X)
     _, _, payload = page(tmp_path, given(labels), scaled, original=X)
     places = [axis for axis in payload["axes"] if axis["feature"]]
     shown = np.column_stack([numbers(axis) for axis in places])

@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 
 from modeseek import DoublyStochasticMeanShift
-from modeseek._common.scaling import Scaling
 from modeseek._storage import DataError
 from modeseek.plots import save_figure
 from modeseek.prepare import TablePreparer
+from modeseek.prepare.scaling import fit_scaling
 from modeseek.report import (
     Bullets,
     Details,
@@ -315,7 +315,7 @@ def test_fit_code_repeats_a_fit(tmp_path):
     path = tmp_path / "rows.txt"
     np.savetxt(path, X)
     model = DoublyStochasticMeanShift(1.0, 9.0, 3.0, policy="uniform", n_chains=2, min_cluster_size=2, random_state=5)
-    scaled = Scaling.fit(X, standardize=True).apply(X)
+    scaled = fit_scaling("standard", X).apply(X)
     code = fit_code(
         model.set_params(max_time=3600.0), ("import numpy", f"numpy.loadtxt({str(path)!r})"), TablePreparer()
     )

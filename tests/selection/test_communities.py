@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.neighbors import nearest_neighbors
-from modeseek.selection.communities import louvain, shared_neighbor_graph
+from modeseek.selection.communities import nested_communities, shared_neighbor_graph
 
 SEEDS = st.integers(0, 10_000)
 
@@ -33,7 +33,7 @@ def modularity(weights, labels, resolution):
 @given(SEEDS, st.floats(0.1, 5))
 def test_merging_two_communities_would_not_raise_the_modularity(seed, resolution):
     weights, graph = random_graph(seed)
-    labels = louvain(graph, resolution, seed=seed)
+    labels = next(nested_communities(graph, [resolution], seed=seed))
     found = modularity(weights, labels, resolution)
     assert found >= modularity(weights, np.arange(len(weights)), resolution) - 1e-12
     # merging two communities would not help either: the last level tried
@@ -64,24 +64,26 @@ def test_a_ring_of_cliques():
         other = ((c + 1) * size + 1) % n
         weights[c * size, other] = weights[other, c * size] = 1.0
     np.fill_diagonal(weights, 0.0)
-    labels = louvain(csr_array(weights))
+    labels = next(nested_communities(csr_array(weights), [1.0]))
     assert_array_equal(labels, np.repeat(np.arange(n_cliques), size))
 
 
 def test_blobs_are_communities():
     X, y = make_blobs(600, n_features=8, centers=6, random_state=3)
-    labels = louvain(shared_neighbor_graph(nearest_neighbors(X, 20).indices), 0.25)
+    graph = shared_neighbor_graph(nearest_neighbors(X, 20).indices)
+    labels = next(nested_communities(graph, [0.25]))
     assert adjusted_rand_score(y, labels) > 0.95
 
 
 def test_the_higher_the_resolution_the_more_communities():
     X, _ = make_blobs(300, centers=1, random_state=0)
     graph = shared_neighbor_graph(nearest_neighbors(X, 10).indices)
-    counts = [louvain(graph, resolution).max() + 1 for resolution in (0.1, 1.0, 8.0)]
+    counts = [next(nested_communities(graph, [resolution])).max() + 1 for resolution in (0.1, 1.0, 8.0)]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
 
 
 def test_the_seed_determines_the_communities():
     _, graph = random_graph(5)
-    assert_array_equal(louvain(graph, seed=3), louvain(graph, seed=3))
+    first, second = (next(nested_communities(graph, [1.0], seed=3)) for _ in range(2))
+    assert_array_equal(first, second)

@@ -16,7 +16,7 @@ from modeseek._common.types import Array, IntArray
 
 # in more dimensions a k-d tree visits most of the points anyway
 TREE_DIMENSIONS = 12
-# number of distances in one block (32 MB)
+# number of distances, or other numbers, that are computed at a time (32 MB)
 BLOCK = 1 << 22
 # with more points than this, the number of pairs is counted before the pairs are stored
 COUNT_PAIRS_FROM = 5000

@@ -24,6 +24,8 @@ MAX_COORDINATE = 1e150
 REPORTED_ROWS = 1 << 14
 # number of rows whose distances one task computes
 TASK_ROWS = 1 << 12
+# number of neighbours that give the dimension; the first few alone would be sensitive to rounding
+DIMENSION_NEIGHBORS = 20
 
 
 def nearest(
@@ -293,7 +295,7 @@ def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Arra
         distances[rows] = np.take_along_axis(exact, indices[rows], axis=1)
 
 
-def intrinsic_dimension(neighbors: Neighbors, *, most: int = 20) -> float:
+def intrinsic_dimension(neighbors: Neighbors) -> float:
     """Estimate the intrinsic dimension of points by maximum likelihood from their neighbour distances.
 
     Let r_j be the distance of a point to its j-th neighbour. If the density is locally constant in delta dimensions,
@@ -303,8 +305,6 @@ def intrinsic_dimension(neighbors: Neighbors, *, most: int = 20) -> float:
     ----------
     neighbors : Neighbors
         At least two for each point.
-    most : int
-        Number of neighbours to use. The first few alone would be sensitive to rounding.
 
     References
     ----------
@@ -317,7 +317,7 @@ def intrinsic_dimension(neighbors: Neighbors, *, most: int = 20) -> float:
     >>> round(intrinsic_dimension(nearest_neighbors(points, 20)))
     2
     """
-    distances = neighbors.distances[:, :most]
+    distances = neighbors.distances[:, :DIMENSION_NEIGHBORS]
     positive = distances[:, 0] > 0
     if not positive.any():
         return 1.0

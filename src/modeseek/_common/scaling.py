@@ -1,4 +1,4 @@
-"""Standardisation of features, and its inverse."""
+"""Mean and spread of features, and features that dominate the others."""
 
 from __future__ import annotations
 
@@ -6,57 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.storable import is_real, require, storable
+from modeseek._common.storable import storable
 from modeseek._common.types import Array
 
 # rows are summed in blocks of this size, counted from the first row, so that chunk sizes do not change the rounding
 SUMMED_ROWS = 1 << 13
 # a column with a larger share of the variance dominates the others
 DOMINANT_SHARE = 0.999
-
-
-def _check_scaling(scaling: Scaling) -> None:
-    require(is_real(scaling.shift, 1) and is_real(scaling.factor, 1), "the scaling")
-    require(scaling.shift.shape == scaling.factor.shape and (scaling.factor > 0).all(), "the scaling")
-
-
-@storable(_check_scaling)
-class Scaling(NamedTuple):
-    """The map x -> (x - shift) / factor, feature by feature.
-
-    Attributes
-    ----------
-    shift, factor : (d,) array
-    """
-
-    shift: Array
-    factor: Array
-
-    @classmethod
-    def fit(cls, X: Array, *, standardize: bool) -> Scaling:
-        """Return the map that gives features mean 0 and standard deviation 1; the identity if `standardize` is false.
-
-        Examples
-        --------
-        >>> Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]), standardize=True)
-        Scaling(shift=array([2., 5.]), factor=array([1., 1.]))
-        """
-        if not standardize:
-            return cls.none(X.shape[1])
-        return Moments.empty(X.shape[1]).add(X).scaling()
-
-    @classmethod
-    def none(cls, d: int) -> Scaling:
-        """Return the identity in d dimensions."""
-        return cls(np.zeros(d), np.ones(d))
-
-    def apply(self, X: Array) -> Array:
-        """Scale rows of the data."""
-        return (X - self.shift) / self.factor
-
-    def undo(self, X: Array) -> Array:
-        """Convert scaled rows back to the units of the data."""
-        return X * self.factor + self.shift
 
 
 @storable()
@@ -92,7 +48,7 @@ class Moments(NamedTuple):
         --------
         >>> rows = np.random.default_rng(0).normal(size=(20_000, 2))
         >>> one, two = Moments.empty(2).add(rows), Moments.empty(2).add(rows[:7]).add(rows[7:])
-        >>> bool((one.scaling().factor == two.scaling().factor).all())
+        >>> bool((np.array(one.scaling()) == two.scaling()).all())
         True
         """
         moments, at = self, 0
@@ -106,12 +62,12 @@ class Moments(NamedTuple):
             at += SUMMED_ROWS
         return moments._replace(rest=np.array(rows[at:])) if at < len(rows) else moments
 
-    def scaling(self) -> Scaling:
-        """Return the map that gives features mean 0 and standard deviation 1; constant features are only shifted."""
+    def scaling(self) -> tuple[Array, Array]:
+        """Return shift and factor of the map to mean 0 and standard deviation 1; constant features are only shifted."""
         whole = self._with_rest() if len(self.rest) else self
         # recognised by its range, because rounding gives a constant feature a tiny standard deviation
         constant = whole.low == whole.high
-        return Scaling(np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std))
+        return np.where(constant, whole.low, whole.mean), np.where(constant | (whole.std == 0), 1.0, whole.std)
 
     def _with_rest(self) -> Moments:
         rows, n = np.ascontiguousarray(self.rest), self.n + len(self.rest)

@@ -1,6 +1,6 @@
-"""Text for messages and labels: counts with nouns, values with significant digits, names of settings and files."""
+"""Text for messages and labels: counts with nouns, values with significant digits, lists and names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import floor, isfinite, log10
 from typing import TypeAlias
 
@@ -28,6 +28,18 @@ def counted(n: int, noun: str) -> str:
     ('1 row', '12,345 rows')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return names separated by commas; of more than `most` names, the first ones and the number of the others.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def format_value(value: float, spread: float) -> str:

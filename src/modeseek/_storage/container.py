@@ -4,7 +4,7 @@
      4 bytes   version of the format, little-endian
      8 bytes   length of the record, little-endian
     32 bytes   SHA-256 of version, length, record and arrays
-               the record: JSON, with "kind", "written_by", "value" and "arrays": [[name, type, shape], ...]
+               the record: JSON, with "kind", "value" and "arrays": [[name, type, shape], ...]
                the arrays, one after the other, in C order, little-endian
 
 Nothing is compressed or pickled. Declared sizes are compared with the size of the file before memory is allocated.
@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from modeseek._common.hints import did_you_mean
 from modeseek._common.resources import NotEnoughMemory, check_memory
 from modeseek._common.storable import require
-from modeseek._common.version import __version__
 from modeseek._storage.atomic import atomic_path
 from modeseek._storage.encoding import check_type, decode, encode
 from modeseek._storage.errors import DataError
@@ -89,7 +88,7 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
         if array.dtype.str not in DTYPES or array.ndim > MOST_AXES:
             raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions; files cannot hold it.")
     places = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
-    record = {"kind": kind, "written_by": __version__, "value": encoded, "arrays": places}
+    record = {"kind": kind, "value": encoded, "arrays": places}
     # ASCII with escapes: names may have characters that UTF-8 cannot encode
     text = json.dumps(record, allow_nan=False, separators=(",", ":")).encode("ascii")
     if why := _too_large(text):

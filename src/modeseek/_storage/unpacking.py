@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from io import RawIOBase
 from typing import Any
 
@@ -15,29 +14,14 @@ from numpy.typing import NDArray
 from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
 
-__all__ = ["BoundedStream", "UnpackConfig", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
+__all__ = ["BoundedStream", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
 
 # bytes of a number, and of a missing value
 NUMBER_BYTES = 8
-
-
-@dataclass(frozen=True)
-class UnpackConfig:
-    """The default bound: `least_bytes`, or `most_ratio` times the size of the compressed file if that is larger.
-
-    Attributes
-    ----------
-    least_bytes : int
-        Any file may unpack to this size.
-    most_ratio : int
-        Tables compress to a tenth or more of their size; deflate reaches 1,030 to 1.
-    """
-
-    least_bytes: int = 1 << 28
-    most_ratio: int = 50
-
-
-DEFAULT_CONFIG = UnpackConfig()
+# By default, a file may unpack to this size, or to this multiple of its own size if that is larger. Tables compress to
+# a tenth or more of their size; deflate reaches 1,030 to 1.
+LEAST_BYTES = 1 << 28
+MOST_RATIO = 50
 _limit: ContextVar[float | None] = ContextVar("modeseek_unpacked_limit", default=None)
 
 
@@ -71,10 +55,10 @@ def given_limit() -> float | None:
     return _limit.get()
 
 
-def unpacked_bound(packed: int, config: UnpackConfig = DEFAULT_CONFIG) -> float:
+def unpacked_bound(packed: int) -> float:
     """Return the number of bytes to which a file of `packed` bytes may unpack."""
     given = _limit.get()
-    return max(config.least_bytes, config.most_ratio * packed) if given is None else given
+    return max(LEAST_BYTES, MOST_RATIO * packed) if given is None else given
 
 
 def check_unpacked(source: str, unpacked: int, packed: int) -> None:

@@ -6,9 +6,10 @@ from contextlib import nullcontext, suppress
 from typing import Any, NoReturn, get_type_hints
 
 from modeseek._common.progress import show_progress
+from modeseek._storage import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, name_setting, print_note
-from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, STANDARD_STREAM, ClusterOptions
+from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, ClusterOptions
 from modeseek.cli.screen import show_result
 from modeseek.estimators import ESTIMATORS
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
@@ -97,8 +98,6 @@ def build_estimator(options: ClusterOptions) -> Any:
         If a value is unknown, or an option is not a parameter of the algorithm.
     """
     algorithm = options.algorithm or DEFAULT_ALGORITHM
-    if options.jobs == 0:
-        raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
     accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}
     own, parameters = accepted[algorithm], {}
     for name, value in _given(options).items():

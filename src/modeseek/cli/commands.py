@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, fields
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -35,28 +35,41 @@ class Option(NamedTuple):
     limits: dict[str, Any] = {}  # noqa: RUF012
 
 
-def add_command(app: typer.Typer, name: str, options: type, limits: type | None = None) -> None:
-    """Add a command, which makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
+class BaseCommand:
+    """Base class of the options of a command."""
+
+    jobs: int | None = None
+
+    def check(self) -> None:
+        """Raise `UsageError` for mistakes that are found without loading scientific libraries."""
+        if self.jobs == 0:
+            raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
+
+    def around(self) -> AbstractContextManager[object]:
+        """Return the context in which the command runs."""
+        return nullcontext()
+
+
+def add_command(app: typer.Typer, name: str, options: type[BaseCommand], limits: type | None = None) -> None:
+    """Add a command that makes an instance of `options` and calls the function `run` of module `modeseek.cli.NAME`.
 
     A hyphen in the name of the command is an underscore in the name of the module. The module is imported when the
     command runs: the help appears without loading scientific libraries. If the class `options` has a method `check`,
     the command calls it before the import, to report mistakes without loading these libraries. If the class has a
     method `around`, which returns a context manager, the command runs within this context.
 
-    The section "Attributes" of the docstring of `options` has the help of each field. The text after the colon, where
-    numpydoc has the type, is the placeholder of the value, such as FILE.
-
-    If the class `limits` is given, its fields are options of the command, too. The command then runs within the
-    context of its method `applied`.
+    A hyphen in the name is an underscore in the name of the module. The module is imported when the command runs, so
+    that the help appears without loading scientific libraries. The section "Attributes" of the docstring of `options`
+    has the help of each field. The text after the colon, where numpydoc has the type, is the placeholder of the value,
+    such as FILE.
     """
 
     def command(**given: Any) -> None:
         bounds = {field.name: given.pop(field.name) for field in fields(limits)} if limits else {}
         with limits(**bounds).applied() if limits else nullcontext():
             chosen = options(**given)
-            if check := getattr(chosen, "check", None):
-                check()
-            with chosen.around() if hasattr(chosen, "around") else nullcontext():
+            chosen.check()
+            with chosen.around():
                 import_module(f"modeseek.cli.{name.replace('-', '_')}").run(chosen)
 
     intro = str(inspect.getdoc(options)).partition("\nAttributes\n")[0]

@@ -8,10 +8,10 @@ from typing import Any
 
 from modeseek import diarization as d
 from modeseek._common.text import counted, printable
-from modeseek._storage import TextColumnError, standard_output, write_json
+from modeseek._storage import STANDARD_STREAM, TextColumnError, standard_output, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
-from modeseek.cli.options import STANDARD_STREAM, DiarizeOptions
+from modeseek.cli.options import DiarizeOptions
 from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.diarization.pyannote_import import import_pyannote
 from modeseek.diarization.rttm import rttm_lines
@@ -87,8 +87,6 @@ def _check(options: DiarizeOptions) -> None:
         check_targets(targets, [options.file, options.segments, options.reference])
     if options.uri is not None and options.uri.split() != [options.uri]:
         raise UsageError(f"--uri {options.uri!r} cannot be written as RTTM: give a name without blanks.")
-    if options.jobs == 0:
-        raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
     if options.reference is None and (options.collar or options.skip_overlap):
         raise UsageError("--collar and --skip-overlap need --reference FILE.")
 

@@ -5,9 +5,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
-from modeseek.cli.commands import Option
+from modeseek.cli.commands import BaseCommand, Option
 
-STANDARD_STREAM = "-"
 DEFAULT_ALGORITHM = "modeseek"
 # titles of groups of options
 RESULTS = "Results"
@@ -50,7 +49,7 @@ class InputLimits:
 
 
 @dataclass(frozen=True)
-class ClusterOptions:
+class ClusterOptions(BaseCommand):
     """Cluster the rows of a table.
 
     The command prints the clusters and how they were found. -o writes the rows with a column of clusters, --plot a
@@ -229,6 +228,7 @@ class ClusterOptions:
         """Raise `UsageError` for missing files and unknown choices."""
         from modeseek.cli.early import check_choices, check_files
 
+        super().check()
         check_files(self.files)
         check_choices(vars(self), CHOICES)
 
@@ -240,7 +240,7 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True)
-class LabelOptions:
+class LabelOptions(BaseCommand):
     """Label the rows of a table with a saved model.
 
     Each row gets the cluster of the nearest row that the model was fitted on; with mean shift (ms), the cluster of the
@@ -267,11 +267,12 @@ class LabelOptions:
         """Raise `UsageError` for a missing file."""
         from modeseek.cli.early import check_files
 
+        super().check()
         check_files([self.file])
 
 
 @dataclass(frozen=True)
-class SegmentOptions:
+class SegmentOptions(BaseCommand):
     """Segment an image, or a volume, into regions of similar colour and texture.
 
     The command prints the regions. -o writes the label image, --overlay the image with the boundaries of the regions,
@@ -325,7 +326,7 @@ class SegmentOptions:
 
 
 @dataclass(frozen=True)
-class DiarizeOptions:
+class DiarizeOptions(BaseCommand):
     """Find who speaks when, from embeddings of windows of speech.
 
     The command prints the speakers and, with --reference, the error rates. -o writes the turns as RTTM, --timeline a
@@ -404,7 +405,7 @@ class DiarizeOptions:
 
 
 @dataclass(frozen=True)
-class ExploreOptions:
+class ExploreOptions(BaseCommand):
     """Open a page in the browser to watch, compare and control runs of the algorithms.
 
     The page is served to this computer only; Ctrl-C ends it. It needs Panel and Bokeh: pip install 'modeseek[explore]'.
@@ -427,11 +428,12 @@ class ExploreOptions:
         """Raise `UsageError` for a missing file."""
         from modeseek.cli.early import check_files
 
+        super().check()
         check_files([] if self.file is None else [self.file])
 
 
 @dataclass(frozen=True)
-class PaperOptions:
+class PaperOptions(BaseCommand):
     """Run the experiments of the paper, and write their data, figures and a report on its claims.
 
     The experiments are sparse, imbalance, clusters, range, sweep, outliers, range-map, absorption, one-run, updates,
@@ -472,7 +474,7 @@ class PaperOptions:
 
 
 @dataclass(frozen=True)
-class WarmUpOptions:
+class WarmUpOptions(BaseCommand):
     """Compile the functions that clustering needs, so that later runs start faster.
 
     Up to three cores are used.

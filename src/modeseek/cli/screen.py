@@ -9,13 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from modeseek._common.text import counted, format_value
-from modeseek.estimators.alternatives import listed_alternatives, rating
+from modeseek._common.text import counted, format_value, listed
+from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.table import DOUBTFUL, ClusterTable, Trait
 from modeseek.pipeline import Outputs, PipelineResult
 from modeseek.pipeline.result_notes import stretched_features
 from modeseek.pipeline.truth import TruthComparison
-from modeseek.prepare.plan import listed
 
 # rows of a table; a line below says how many are left out
 MAX_ROWS = 20
@@ -161,9 +160,8 @@ def _next_steps(result: PipelineResult) -> list[str]:
     """Return the alternatives, and what to try if there is one cluster."""
     lines = []
     for each in listed_alternatives(result.estimator):
-        name, value = rating(each)
-        count = each.n_clusters
-        lines.append(f"  {counted(count, 'cluster')} ({name} {value:.2f}): --n-clusters {count}")
+        count, agreement = each.n_clusters, f"expected agreement {each.expected_agreement:.2f}"
+        lines.append(f"  {counted(count, 'cluster')} ({agreement}): --n-clusters {count}")
     if lines:
         lines.insert(0, "alternatives:")
     if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from modeseek._common.progress import show_progress
 from modeseek._common.text import counted, printable
 from modeseek._common.version import __version__
-from modeseek._storage import LABEL_SUFFIXES, atomic_path, read_image, write_image, write_json
+from modeseek._storage import LABEL_SUFFIXES, STANDARD_STREAM, atomic_path, read_image, write_image, write_json
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
-from modeseek.cli.options import STANDARD_STREAM, SegmentOptions
+from modeseek.cli.options import SegmentOptions
 from modeseek.cli.screen import make_console, print_lines, print_table, print_written
 from modeseek.images import overlay, segment
-from modeseek.images.scikit_image import require_scikit_image
+from modeseek.images.segmentation import require_scikit_image
 from modeseek.pipeline.outputs import check_targets
 from modeseek.plots import palette
 from modeseek.prepare import Note

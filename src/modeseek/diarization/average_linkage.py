@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.embeddings import mean_directions, nearest_direction
 from modeseek.diarization.speaker_choice import mean_cosines
 from modeseek.meanshift.consensus import Vote
@@ -22,7 +22,7 @@ def linkage_partitions(
     rows: Array,
     min_clusters: int = 1,
     max_clusters: float = np.inf,
-    config: DiarizationConfig = DEFAULT_CONFIG,
+    config: DiarizationConfig = DEFAULT,
 ) -> list[IntArray]:
     """Return partitions of unit rows by average linkage, for several numbers of clusters within the bounds.
 
@@ -88,7 +88,7 @@ class SubsampledLinkage:
     config: DiarizationConfig
 
     @classmethod
-    def of(cls, rows: Array, seed: int, config: DiarizationConfig = DEFAULT_CONFIG) -> "SubsampledLinkage":
+    def of(cls, rows: Array, seed: int, config: DiarizationConfig = DEFAULT) -> "SubsampledLinkage":
         """Draw the subsamples and link them."""
         n, rng, distances = len(rows), np.random.default_rng(seed), cosine_distances(rows)
         size = min(n, max(config.min_linkage_windows, int(config.linkage_subsample_fraction * n)))

@@ -63,4 +63,4 @@ class DiarizationConfig:
     max_concentration: float = 200.0
 
 
-DEFAULT_CONFIG = DiarizationConfig()
+DEFAULT = DiarizationConfig()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
 
@@ -122,7 +123,7 @@ def mean_directions(rows: Array, labels: IntArray) -> Array:
 
 def nearest_direction(rows: Array, directions: Array) -> IntArray:
     """Return the index of the closest direction for each unit row."""
-    block = max(1, (1 << 22) // max(1, len(directions)))
+    block = max(1, BLOCK // max(1, len(directions)))
     parts = [(rows[i : i + block] @ directions.T).argmax(axis=1) for i in range(0, len(rows), block)]
     return np.concatenate(parts).astype(np.intp)
 

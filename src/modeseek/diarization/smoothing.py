@@ -8,11 +8,11 @@ speaker; kappa is estimated from the differences of the cosines.
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.embeddings import mean_directions
 
 
-def smooth_labels(rows: Array, labels: IntArray, times: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> IntArray:
+def smooth_labels(rows: Array, labels: IntArray, times: Array, config: DiarizationConfig = DEFAULT) -> IntArray:
     """Return the most probable speakers of windows, given their embeddings and times (Viterbi).
 
     Parameters

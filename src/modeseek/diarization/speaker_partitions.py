@@ -6,7 +6,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.diarization.average_linkage import SubsampledLinkage, linkage_partitions, move_rows, number_labels
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.speaker_choice import (
     Decision,
     ModePartitions,
@@ -34,16 +34,15 @@ class Candidates(NamedTuple):
     features: Array
     agreement: Array
 
-
-class FoundPartition(NamedTuple):
-    """The best partition, and the decision for it."""
-
-    labels: IntArray
-    decision: Decision
+    def decide(self, use: str, config: DiarizationConfig = DEFAULT) -> Decision:
+        """Return the decision of the learned choice for "test" or "choice"; see `load_speaker_choice`."""
+        return load_speaker_choice()[use].decide(self.features, self.agreement, config.choice_sharpness)
 
 
-def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Decision | None:
+def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT) -> Decision | None:
     """Return the decision among partitions by average linkage; None if there are too few rows or too many.
+
+    Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
 
     Examples
     --------
@@ -53,21 +52,12 @@ def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -
     >>> decide_by_linkage(rows).is_single
     True
     """
-    found = linkage_candidates(rows, config) if len(rows) < config.max_tested_windows else None
-    if found is None:
+    if not config.min_linkage_windows <= len(rows) < config.max_tested_windows:
         return None
-    return load_speaker_choice()["test"].decide(found.features, found.agreement, config.choice_sharpness)
-
-
-def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Candidates | None:
-    """Return the candidates of average linkage alone, with the features `SHAPES`; None if there are too few rows.
-
-    Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
-    """
-    partitions = linkage_partitions(rows, config=config) if len(rows) >= config.min_linkage_windows else []
+    partitions = linkage_partitions(rows, config=config)
     if not partitions:
         return None
-    return Candidates(partitions, partition_features(rows, partitions), np.eye(len(partitions)))
+    return Candidates(partitions, partition_features(rows, partitions), np.eye(len(partitions))).decide("test", config)
 
 
 def mode_partitions(model: ModeSeek, rows: IntArray) -> ModePartitions:
@@ -86,7 +76,7 @@ def find_candidates(
     min_clusters: int = 1,
     max_clusters: float = np.inf,
     seed: int = 0,
-    config: DiarizationConfig = DEFAULT_CONFIG,
+    config: DiarizationConfig = DEFAULT,
 ) -> Candidates | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 
@@ -104,6 +94,16 @@ def find_candidates(
     seed : int
         Seed of the subsamples.
     config : DiarizationConfig
+
+    Examples
+    --------
+    >>> speakers = np.repeat([0, 1, 2], 5)
+    >>> rows = np.eye(3)[speakers] + np.random.default_rng(0).normal(0, 0.1, (15, 3))
+    >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    >>> found = find_candidates(rows, ModePartitions(np.minimum(speakers, 1), [], []))
+    >>> decision = found.decide("choice")
+    >>> decision.is_single, found.partitions[decision.best].max() + 1
+    (False, np.int64(3))
     """
     from modeseek.selection.partition_loops import pair_agreement  # compiled
 
@@ -128,30 +128,3 @@ def find_candidates(
     sizes = np.array([labels.max() + 1 for labels in partitions], dtype=np.int64)
     agreement, _ = pair_agreement(np.array(partitions, dtype=np.int32), sizes)
     return Candidates(partitions, features, agreement)
-
-
-def find_partition(
-    rows: Array,
-    modes: ModePartitions,
-    *,
-    min_clusters: int = 1,
-    max_clusters: float = np.inf,
-    seed: int = 0,
-    config: DiarizationConfig = DEFAULT_CONFIG,
-) -> FoundPartition | None:
-    """Return the best of the candidates; None if there are none. The parameters are those of `find_candidates`.
-
-    Examples
-    --------
-    >>> speakers = np.repeat([0, 1, 2], 5)
-    >>> rows = np.eye(3)[speakers] + np.random.default_rng(0).normal(0, 0.1, (15, 3))
-    >>> rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    >>> found = find_partition(rows, ModePartitions(np.minimum(speakers, 1), [], []))
-    >>> found.decision.is_single, found.labels.max() + 1
-    (False, np.int64(3))
-    """
-    found = find_candidates(rows, modes, min_clusters=min_clusters, max_clusters=max_clusters, seed=seed, config=config)
-    if found is None:
-        return None
-    decision = load_speaker_choice()["choice"].decide(found.features, found.agreement, config.choice_sharpness)
-    return FoundPartition(found.partitions[decision.best], decision)

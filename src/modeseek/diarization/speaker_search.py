@@ -9,10 +9,10 @@ from modeseek._common.neighbors import nearest
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer, seed_of
 from modeseek.diarization.average_linkage import SubsampledLinkage
-from modeseek.diarization.config import DEFAULT_CONFIG, DiarizationConfig
+from modeseek.diarization.config import DEFAULT, DiarizationConfig
 from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mean_directions, nearest_direction
 from modeseek.diarization.speaker_choice import Decision
-from modeseek.diarization.speaker_partitions import decide_by_linkage, find_partition, mode_partitions
+from modeseek.diarization.speaker_partitions import decide_by_linkage, find_candidates, mode_partitions
 from modeseek.diarization.turns import TIME_TOLERANCE
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
@@ -92,7 +92,7 @@ class SpeakerSearch:
     random_state: int | None = 0
     n_jobs: int | None = None
     verbose: int = 0
-    config: DiarizationConfig = DEFAULT_CONFIG
+    config: DiarizationConfig = DEFAULT
 
     def find(self, embeddings: Array, times: Array | None = None, short: Array | None = None) -> Speakers:
         """Find the speakers of windows.
@@ -128,17 +128,20 @@ class SpeakerSearch:
         modes = mode_partitions(model, _places(clustered, disjoint))
         found = None
         if high > 1:
-            found = find_partition(
+            found = find_candidates(
                 rows[disjoint], modes, min_clusters=low, max_clusters=high, seed=seed, config=self.config
             )
-        if found is not None and low == 1 and found.decision.is_single:
-            return _one_speaker(len(rows), found.decision)
-        if found is None or np.array_equal(found.labels, modes.labels):
-            labels, confidence = self._from_model(rows, clustered, model)
-            return labels, confidence, f"ModeSeek: {model.message_}"
-        labels, confidence = self._from_partition(rows, disjoint, found.labels, seed)
-        message = f"{int(labels.max()) + 1} speakers, expected agreement {found.decision.agreement:.2f}"
-        return labels, confidence, message
+        if found is not None:
+            decision = found.decide("choice", self.config)
+            if low == 1 and decision.is_single:
+                return _one_speaker(len(rows), decision)
+            best = found.partitions[decision.best]
+            if not np.array_equal(best, modes.labels):
+                labels, confidence = self._from_partition(rows, disjoint, best, seed)
+                message = f"{int(labels.max()) + 1} speakers, expected agreement {decision.agreement:.2f}"
+                return labels, confidence, message
+        labels, confidence = self._from_model(rows, clustered, model)
+        return labels, confidence, f"ModeSeek: {model.message_}"
 
     def bounds(self, n: int) -> tuple[int, float]:
         """Return the bounds on the number of speakers of n windows; raise ValueError if they contradict each other."""

@@ -23,11 +23,6 @@ def listed_alternatives(model: ModeSeek) -> list[Candidate]:
     return [each for each, same in _compared(model) if not same]
 
 
-def rating(candidate: Candidate) -> tuple[str, float]:
-    """Return the name and the value of the number by which alternatives are compared."""
-    return "expected agreement", float(candidate.expected_agreement)
-
-
 def chosen_one(model: ModeSeek) -> Candidate | None:
     """Return the alternative that `labels_` are made from; None if there is none, as for a single cluster."""
     return next((each for each, same in _compared(model) if same), None)

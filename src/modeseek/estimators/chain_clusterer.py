@@ -25,7 +25,8 @@ from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import Callback
-from modeseek.selection.bandwidths import Algorithm, Range, automatic_range
+from modeseek.selection.bandwidths import Range, automatic_range
+from modeseek.selection.bandwidths.automatic import Algorithm
 from modeseek.sketches import Sketch, SketchPoints
 
 
@@ -79,7 +80,6 @@ class ChainClusterer(BaseClusterer):
         return drop_small(part, self.min_cluster_size)
 
     def _in_force(self, data: FitData, chain: Chain, stopping: Stopping) -> FitSettings:
-        assert chain.problem.engine is not None
         return replace(data.settings, engine=chain.problem.engine.name, tau=stopping.tau)
 
     def _run(self, chain: Chain, stopping: Stopping, watch: Watcher | None) -> ChainResult:
@@ -112,7 +112,7 @@ class ChainClusterer(BaseClusterer):
         chains, one_by_one = self._count_chains(), self._moves_one_by_one()
         engine = choose(self.engine, profile, points.values, h, chains=chains, one_by_one=one_by_one)
         advise_on_engine(type(self).__name__, engine.name, *points.values.shape)
-        return Problem(points.values, points.weights, profile, points.geometry, engine, self.n_jobs)
+        return Problem(points.values, points.weights, engine, profile, points.geometry, self.n_jobs)
 
     def _count_chains(self) -> int:
         return 1

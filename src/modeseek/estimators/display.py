@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from modeseek._common.text import counted
 from modeseek.estimators.result import FitResult, FittedMixin
 from modeseek.estimators.table import ClusterTable
 
@@ -93,7 +94,7 @@ def _texts(result: FitResult) -> tuple[str, list[str], list[list[str]], list[str
         for row in shown
     ]
     more = n - MAX_CLUSTERS
-    rest = [f"and {more:,} smaller {'cluster' if more == 1 else 'clusters'}"] if more > 0 else []
+    rest = [f"and {counted(more, 'smaller cluster')}"] if more > 0 else []
     return table.headline, lines, [["cluster", *columns], *rows], rest
 
 

@@ -14,7 +14,8 @@ from modeseek.meanshift.bandwidth import NuSpec, make_policy
 from modeseek.meanshift.bandwidth.walks import RangePolicy
 from modeseek.meanshift.chains import Chain, Problem, doubly_stochastic
 from modeseek.meanshift.types import BandwidthPolicy
-from modeseek.selection.bandwidths import Algorithm, complete_range
+from modeseek.selection.bandwidths import complete_range
+from modeseek.selection.bandwidths.automatic import Algorithm
 
 
 @dataclass(eq=False, repr=False)
@@ -69,9 +70,9 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         max(10^7, 200 n).
     max_time : float, optional
         Maximum time of a run in seconds. An incomplete sweep is dropped.
-    n_chains : "auto" or int, default="auto"
-        Number of independent chains; "auto" is 1. With several chains, `labels_` is their consensus: points are
-        in the same cluster if they are together in more than half of the chains, see docs/consensus.md.
+    n_chains : int, default=1
+        Number of independent chains. With several chains, `labels_` is their consensus: points are in the same
+        cluster if they are together in more than half of the chains, see docs/consensus.md.
         `max_updates` and `max_time` apply to each chain. The first chain is the one that ``n_chains=1`` runs.
         After an interruption, the consensus uses the chains that had ended, or all that had started if none had ended.
     min_cluster_size : int, default=1

@@ -17,7 +17,7 @@ from modeseek.meanshift.chains import Chain, Record, Stopping, as_record, mean_s
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
-from modeseek.selection.bandwidths import Algorithm
+from modeseek.selection.bandwidths.automatic import Algorithm
 
 
 @dataclass(eq=False, repr=False)

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
-from modeseek._common.validation import seed_of
+from modeseek._common.validation import check_integer, seed_of
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, membership_fields
 from modeseek.meanshift.bandwidth import LocalFactor
@@ -41,7 +40,7 @@ class RandomChainClusterer(ChainClusterer):
     batch_size: int = 1
     local_scale: bool = False
     local_factor: LocalFactor | None = None
-    n_chains: int | str = "auto"
+    n_chains: int = 1
     random_state: Any = None
 
     def _algorithm(self, problem: Problem, settings: FitSettings) -> Callable[..., Chain]:
@@ -204,12 +203,7 @@ class RandomChainClusterer(ChainClusterer):
         return replace(given, function=lambda point, density: given.function(points.to_data(point[None])[0], density))
 
     def _count_chains(self) -> int:
-        n_chains = self.n_chains
-        if isinstance(n_chains, str) and n_chains == "auto":
-            return 1
-        if isinstance(n_chains, bool) or not isinstance(n_chains, Integral) or n_chains < 1:
-            raise ValueError(f"n_chains must be 'auto' or a whole number >= 1; got {n_chains!r}.")
-        return int(n_chains)
+        return check_integer("n_chains", self.n_chains, low=1)
 
 
 def _counted(results: Sequence[ChainResult]) -> list[int]:

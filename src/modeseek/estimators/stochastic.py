@@ -11,7 +11,7 @@ from modeseek.estimators.random_chains import RandomChainClusterer
 from modeseek.estimators.result import FitSettings
 from modeseek.meanshift.bandwidth import Constant
 from modeseek.meanshift.chains import Chain, Problem, stochastic
-from modeseek.selection.bandwidths import Algorithm
+from modeseek.selection.bandwidths.automatic import Algorithm
 
 
 @dataclass(eq=False, repr=False)
@@ -56,9 +56,9 @@ class StochasticMeanShift(RandomChainClusterer):
         max(10^7, 200 n).
     max_time : float, optional
         Maximum time of a run in seconds. An incomplete sweep is dropped.
-    n_chains : "auto" or int, default="auto"
-        Number of independent chains; "auto" is 1. With several chains, `labels_` is their consensus: points are
-        in the same cluster if they are together in more than half of the chains, see docs/consensus.md.
+    n_chains : int, default=1
+        Number of independent chains. With several chains, `labels_` is their consensus: points are in the same
+        cluster if they are together in more than half of the chains, see docs/consensus.md.
         `max_updates` and `max_time` apply to each chain. The first chain is the one that ``n_chains=1`` runs.
         After an interruption, the consensus uses the chains that had ended, or all that had started if none had ended.
     min_cluster_size : int, default=1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from modeseek._common.storable import storable
+from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.result import FitResult
 
@@ -200,9 +201,8 @@ class ClusterTable:
     @property
     def headline(self) -> str:
         """Number of clusters, rows and noise, as a phrase."""
-        n, rows = self.n_clusters, self.n_rows
         noise = f", {self.n_noise:,} of them noise" if self.n_noise else ""
-        return f"{n:,} {'cluster' if n == 1 else 'clusters'} in {rows:,} {'row' if rows == 1 else 'rows'}{noise}"
+        return f"{counted(self.n_clusters, 'cluster')} in {counted(self.n_rows, 'row')}{noise}"
 
     def largest(self, most: int) -> IntArray:
         """Return the labels of the largest clusters, in descending order of size."""

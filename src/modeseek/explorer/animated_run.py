@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
+from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.stepwise import StepwiseFit
@@ -136,9 +136,11 @@ class AnimatedRun:
         if fit is None:
             self._end(self._model_result())
             chosen = chosen_one(self._model)
-            self.chosen_note = "" if chosen is None else "{} {:.2f}".format(*rating(chosen))
+            self.chosen_note = "" if chosen is None else f"expected agreement {chosen.expected_agreement:.2f}"
             self.alternatives = tuple(
-                Alternative(each.n_clusters, "{} {:.2f}".format(*rating(each)), self._matched(each.labels))
+                Alternative(
+                    each.n_clusters, f"expected agreement {each.expected_agreement:.2f}", self._matched(each.labels)
+                )
                 for each in listed_alternatives(self._model)
             )
             return

@@ -47,4 +47,4 @@ class ExplorerConfig:
     clump_time_share: float = 0.25
 
 
-DEFAULT_CONFIG = ExplorerConfig()
+DEFAULT = ExplorerConfig()

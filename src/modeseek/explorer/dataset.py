@@ -13,7 +13,7 @@ from modeseek._common.text import printable
 from modeseek._common.types import IntArray
 from modeseek._storage import DataError, Table, parse_table, read_table
 from modeseek._storage.table import unique_names
-from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
+from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.prepare import TablePreparer
 
 # columns with these names are taken for known groups
@@ -70,7 +70,7 @@ class Dataset:
         return np.unique(cells.astype(str), return_inverse=True)[1]
 
 
-def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
+def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT) -> Dataset:
     """Determine the roles of the columns of a table."""
     preparer = TablePreparer()
     facts = preparer.facts(table)
@@ -91,7 +91,7 @@ def from_file(path: str | os.PathLike[str]) -> Dataset:
     return inspect_table(read_table(path), printable(os.fspath(path)))
 
 
-def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT_CONFIG) -> Dataset:
+def from_bytes(name: str, content: bytes, config: ExplorerConfig = DEFAULT) -> Dataset:
     r"""Read an uploaded data file, in the format of the suffix of `name`; nothing is written to disk.
 
     Examples

@@ -14,7 +14,7 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek._storage import DataError
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.stepwise import prepare_fit
-from modeseek.explorer.config import DEFAULT_CONFIG, ExplorerConfig
+from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
 from modeseek.plots.projection import principal_components, project
 from modeseek.prepare import TablePreparer
@@ -47,13 +47,13 @@ class PreparedData:
     raw: Array = field(repr=False)
     X: Array = field(repr=False)
     shown: IntArray = field(repr=False)
-    config: ExplorerConfig = DEFAULT_CONFIG
+    config: ExplorerConfig = DEFAULT
     _ranges: dict[tuple[str, ...], Range] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @classmethod
     def select(
-        cls, dataset: Dataset, columns: Sequence[str], *, standardize: bool, config: ExplorerConfig = DEFAULT_CONFIG
+        cls, dataset: Dataset, columns: Sequence[str], *, standardize: bool, config: ExplorerConfig = DEFAULT
     ) -> PreparedData:
         """Select and scale columns."""
         if not columns:

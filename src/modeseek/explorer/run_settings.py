@@ -214,5 +214,4 @@ def read_settings(algorithm: str, texts: Mapping[str, str]) -> RunSettings:
     if values.get("h_min") is not None and values.get("h_max") is not None:
         check_range(values["h_min"], values["h_max"], values.get("h_inf"))
     defaults = settings.make_estimator().get_params()
-    defaults |= {"n_chains": 1}  # the estimators call it "auto"
     return settings.with_parameters(**{name: value for name, value in values.items() if value != defaults[name]})

@@ -81,4 +81,4 @@ class SegmentConfig:
         )
 
 
-DEFAULT_CONFIG = SegmentConfig()
+DEFAULT = SegmentConfig()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from modeseek.images.scikit_image import require_scikit_image
+from modeseek.images.segmentation import require_scikit_image
 
 
 def overlay(image: ArrayLike, labels: ArrayLike, *, channel_axis: int | None = -1) -> NDArray:

@@ -7,7 +7,7 @@ of a pixel do not depend on the bands.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import correlate1d, gaussian_filter
 
 from modeseek._common.types import Array, IntArray
 from modeseek.images.config import SegmentConfig
@@ -17,6 +17,8 @@ from modeseek.images.input_image import InputImage
 TRUNCATE = 3.0
 # CIELAB colours outside these bounds are counted in the first or the last bin
 CHROMA_BOUND = 60.0
+# weights of central differences
+CENTRAL = [-0.5, 0.0, 0.5]
 
 
 class PixelFeatures(NamedTuple):
@@ -58,7 +60,8 @@ def pixel_features(image: InputImage, band: slice, config: SegmentConfig) -> Pix
     bins.append(np.searchsorted(config.deviation_edges, deviation[inner]))
 
     coarse = [blur(values, config.border_sigma) for values in channels]
-    squares = sum(slope[inner] ** 2 for values in coarse for slope in _slopes(values))
+    slopes = (correlate1d(values, CENTRAL, axis, mode="nearest") for values in coarse for axis in range(values.ndim))
+    squares = sum(slope[inner] ** 2 for slope in slopes)
     # a step of height 1 that is blurred has this slope
     return PixelFeatures(bins, np.sqrt(squares) * np.sqrt(2 * np.pi) * config.border_sigma)
 
@@ -94,13 +97,3 @@ def _ranges(image: InputImage) -> list[tuple[float, float]]:
     if image.to_lab:
         return [(0.0, 100.0), (-CHROMA_BOUND, CHROMA_BOUND), (-CHROMA_BOUND, CHROMA_BOUND)]
     return [(0.0, 100.0)] * image.pixels.shape[-1]
-
-
-def _slopes(values: Array) -> list[Array]:
-    """Return central differences along each axis, with the values at the ends repeated."""
-    slopes = []
-    for axis in range(values.ndim):
-        moved = np.moveaxis(values, axis, 0)
-        padded = np.concatenate([moved[:1], moved, moved[-1:]])
-        slopes.append(np.moveaxis((padded[2:] - padded[:-2]) / 2, 0, axis))
-    return slopes

@@ -11,6 +11,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from modeseek._common.types import Array, IntArray
+from modeseek.meanshift.partition import rank_by_weight
 
 # label of pixels outside the mask
 MASKED = -1
@@ -160,7 +161,4 @@ def components(k: int, pairs: IntArray) -> IntArray:
     """Return the connected component of each of k nodes; components are numbered by their first nodes."""
     graph = coo_matrix((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
     _, part = connected_components(graph, directed=False)
-    _, first, number = np.unique(part, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[number]
+    return rank_by_weight(part, np.zeros(k)).labels  # equal weights are ordered by the first node

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.hints import AdviceWarning
 from modeseek._common.types import IntArray, Watcher
 from modeseek._common.validation import check_integer, check_number
-from modeseek.images.config import DEFAULT_CONFIG, SegmentConfig
+from modeseek.images.config import DEFAULT, SegmentConfig
 from modeseek.images.density_modes import Bandwidths, count_pixels, modes_of_cells
 from modeseek.images.input_image import InputImage, check_image
 from modeseek.images.merging import RegionTree, merge_regions
 from modeseek.images.region_graph import measure_regions
 from modeseek.images.regions import MASKED, RegionCollector
-from modeseek.images.scikit_image import require_scikit_image
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.sketches import GridCells
 
 
@@ -38,7 +39,7 @@ def segment(
     tile: int = 2**20,
     out: NDArray | None = None,
     progress: Watcher | None = None,
-    config: SegmentConfig = DEFAULT_CONFIG,
+    config: SegmentConfig = DEFAULT,
 ) -> NDArray:
     """Segment an image: find the modes of the density of its pixels over position and colour, and merge similar ones.
 
@@ -141,12 +142,18 @@ def segment(
 
     config = config.for_bandwidth(bandwidths.spatial / min(checked.spacing))
     tree = merge_regions(measure_regions(checked, kept_region, len(kept.sizes), tile, config, progress), config)
-    final = [start_label + _by_size(cut(tree), kept.sizes) for cut in cuts]
+    final = [start_label + rank_by_weight(cut(tree), kept.sizes).labels for cut in cuts]
     for band in checked.bands(tile, "numbering", progress):
         found = kept_region(band)
         for layer, labels_of in zip(layers, final, strict=True):
             layer[band] = np.where(found == MASKED, start_label - 1, labels_of[found])
     return result
+
+
+def require_scikit_image() -> None:
+    """Raise an ImportError that names the command to type if scikit-image is not installed."""
+    if find_spec("skimage") is None:
+        raise ImportError('images need scikit-image: pip install "modeseek[images]"')
 
 
 def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[RegionTree], IntArray]]]:
@@ -160,14 +167,6 @@ def _check_cuts(threshold: Any, n_regions: Any) -> tuple[bool, list[Callable[[Re
         levels = [check_number(name, value, strict=False) for value in values]
         return layered, [partial(RegionTree.cut, threshold=level) for level in levels]
     return layered, [partial(RegionTree.cut_into, n_groups=check_integer(name, value, low=1)) for value in values]
-
-
-def _by_size(groups: IntArray, sizes: IntArray) -> IntArray:
-    """Return the group of each region, with groups numbered by decreasing number of pixels."""
-    totals = np.bincount(groups, sizes)
-    rank = np.empty(len(totals), np.int64)
-    rank[np.argsort(-totals, kind="stable")] = np.arange(len(totals))
-    return rank[groups]
 
 
 def _check_cells(cells: GridCells, bandwidths: Bandwidths) -> None:

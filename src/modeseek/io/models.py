@@ -10,17 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeseek._common.hints import AdviceWarning
-from modeseek._common.scaling import Scaling
 from modeseek._common.storable import require, storable
 from modeseek._common.types import IntArray
 from modeseek._common.version import __version__
 from modeseek._storage import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
-from modeseek.prepare.plan import MatrixColumn
 from modeseek.prepare.preparation import Preparation
 from modeseek.prepare.preparer import TablePreparer, restored
-from modeseek.prepare.scaling import FeatureScaling
 
 CLASSES = {kind.__name__: kind for kind in ESTIMATORS.values()}
 MODEL_SUFFIX = ".modeseek"
@@ -35,22 +32,18 @@ def _check_model(stored: StoredModel) -> None:
     require(not unknown, f"parameters that this version does not have, {', '.join(unknown)}")
     jobs, d = stored.params.get("n_jobs"), stored.state.n_features
     require(jobs is None or (isinstance(jobs, int) and abs(jobs) <= MOST_JOBS), f"n_jobs beyond {MOST_JOBS}")
-    require(stored.columns is None or d in (None, len(stored.columns)), "the number of columns")
-    require(stored.scaling is None or d in (None, len(stored.scaling.shift)), "the scaling")
     require(stored.preparation is None or d in (None, len(stored.preparation.features)), "the preparation")
 
 
 @storable(_check_model)
 class StoredModel(NamedTuple):
-    """Content of a model file. Files of version 0.1.0 have `columns` and `scaling` instead of `preparation`."""
+    """Content of a model file; see `Saved`."""
 
     written_by: str
     estimator: str
     params: dict[str, Any]
     state: FittedState
-    columns: tuple[str, ...] | None
-    scaling: Scaling | None
-    preparation: Preparation | None = None
+    preparation: Preparation | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +137,7 @@ def save(
     params = model.get_params(deep=False)
     params["callbacks"] = params["callbacks"] or None
     preparation = None if preparer is None else preparer.preparation_
-    stored = StoredModel(__version__, name, params, fitted_state(model), None, None, preparation)
+    stored = StoredModel(__version__, name, params, fitted_state(model), preparation)
     try:
         _check_model(stored)
     except ValueError as error:
@@ -218,9 +211,5 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     # parameters that an older version did not have get their defaults
     model = CLASSES[stored.estimator](**stored.params)
     restore_state(model, stored.state)
-    preparation = stored.preparation
-    if preparation is None and stored.columns is not None:
-        d = len(stored.columns)
-        scaling = FeatureScaling(np.zeros(d), *(stored.scaling or Scaling.none(d)))
-        preparation = Preparation(tuple(map(MatrixColumn, stored.columns)), np.zeros(d), scaling, "error")
-    return Saved(model, None if preparation is None else restored(preparation), stored.written_by)
+    preparer = None if stored.preparation is None else restored(stored.preparation)
+    return Saved(model, preparer, stored.written_by)

@@ -96,7 +96,7 @@ class Basins:
         if not self.max_steps:
             return rows
         engine = choose("auto", self.profile, points.values, self.h)
-        problem = Problem(points.values, points.weights, self.profile, points.geometry, engine, n_jobs)
+        problem = Problem(points.values, points.weights, engine, self.profile, points.geometry, n_jobs)
         workspace, reach = problem.open(), problem.reach(self.h)
         at, climbing = rows.astype(points.values.dtype), np.arange(len(rows))
         for _ in range(self.max_steps):

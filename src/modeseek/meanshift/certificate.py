@@ -71,6 +71,17 @@ def certifies(
     return bool(reach < np.inf) and float(geometry.arc(gap)) > float(geometry.arc(reach)) + 2 * width
 
 
+def meets_theorem2(diameter: float, gap: float, tau: float, h_min: float) -> bool:
+    """Return whether the conditions of Theorem 2 hold: D < tau < h_min / 2 and gap > h_min - tau.
+
+    Examples
+    --------
+    >>> meets_theorem2(0.4, 0.6, 0.45, 1.0)
+    True
+    """
+    return diameter < tau < h_min / 2 and gap > h_min - tau
+
+
 def is_certified(points: Array, tau: float, *, h_min: float, h_upper: float, geometry: Geometry) -> bool:
     """Return whether the partition of a state at tau is certified.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from modeseek._common.distances import BLOCK
 from modeseek._common.resources import check_memory
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import unique_rows
@@ -28,8 +29,6 @@ Vote: TypeAlias = tuple[IntArray, IntArray]
 MAX_FRAGMENTS = 2000
 # groups merge above a mean co-association of one half, with a margin for rounding
 MERGE_ABOVE = 0.5 + 1e-9
-# number of entries in a block of fragments by groups
-BLOCK = 1 << 22
 
 
 class Fragments(NamedTuple):

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from threading import Event, Lock
 
 from joblib import effective_n_jobs
@@ -21,33 +20,16 @@ from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
 # the waiting main thread wakes up after this many seconds, to notice a signal that arrived just before it waited
 WAKE_UP = 0.2
+# Points times the root of their dimension for each further thread. Then the compiled part of a sweep, which runs in
+# parallel, takes about as long as the Python part, which does not.
+POINTS_PER_THREAD = 1000
+# the same for chains whose sweeps are applied many at a time
+POINTS_PER_THREAD_AT_ONCE = 40
+# number of threads that are never slower than one
+MIN_THREADS = 2
 
 
-@dataclass(frozen=True)
-class ParallelConfig:
-    """How many threads chains use. The values affect speed, not results.
-
-    Attributes
-    ----------
-    points_per_thread : int
-        For n points in d dimensions, n sqrt(d) / `points_per_thread` further threads are useful. With n sqrt(d) equal
-        to this number, the compiled part of a sweep, which runs in parallel, takes about as long as the Python part,
-        which does not.
-    points_per_thread_at_once : int
-        The same for chains that apply many sweeps in one compiled call.
-    min_threads : int
-        Number of threads that are useful for data of any size.
-    """
-
-    points_per_thread: int = 1000
-    points_per_thread_at_once: int = 40
-    min_threads: int = 2
-
-
-DEFAULT_PARALLEL = ParallelConfig()
-
-
-def useful_threads(chains: Sequence[Chain], *, every_sweep: bool, config: ParallelConfig = DEFAULT_PARALLEL) -> int:
+def useful_threads(chains: Sequence[Chain], *, every_sweep: bool) -> int:
     """Return the number of threads that chains of this size can use.
 
     `every_sweep` tells whether Python code, such as a callback, runs after each sweep.
@@ -56,8 +38,8 @@ def useful_threads(chains: Sequence[Chain], *, every_sweep: bool, config: Parall
         return 1
     n, d = max((chain.problem.points.shape for chain in chains), key=lambda shape: shape[0])
     one_by_one = every_sweep or any(chain.skip is None for chain in chains)
-    per_thread = config.points_per_thread if one_by_one else config.points_per_thread_at_once
-    return max(config.min_threads, 1 + round(n * d**0.5 / per_thread))
+    per_thread = POINTS_PER_THREAD if one_by_one else POINTS_PER_THREAD_AT_ONCE
+    return max(MIN_THREADS, 1 + round(n * d**0.5 / per_thread))
 
 
 def make_chains(make: Callable[..., Chain], n: int) -> list[Chain]:
@@ -91,7 +73,6 @@ def run_chains(
     watch: Watcher | None = None,
     record: Record | None = None,
     checkpoint: Checkpoint | None = None,
-    config: ParallelConfig = DEFAULT_PARALLEL,
 ) -> list[ChainResult]:
     """Run independent chains in parallel; the results are the same as those of separate runs.
 
@@ -122,7 +103,6 @@ def run_chains(
         Quantities to record for the first chain. The other chains record nothing.
     checkpoint : Checkpoint, optional
         File in which to save the progress of all chains, and from which to resume them.
-    config : ParallelConfig
 
     Returns
     -------
@@ -159,7 +139,7 @@ def run_chains(
     def run_one(number: int) -> ChainResult:
         return group.run(chains[number], stopping, Record.nothing() if number else record, parts[number])
 
-    useful = useful_threads(chains, every_sweep=bool(callbacks) or checkpoint is not None, config=config)
+    useful = useful_threads(chains, every_sweep=bool(callbacks) or checkpoint is not None)
     workers = min(effective_n_jobs(n_jobs), len(chains), useful)
     try:
         return _run_on_threads(len(chains), run_one, group.stop, workers)

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek.meanshift.certificate import certifies, rounding_of
+from modeseek.meanshift.certificate import certifies, meets_theorem2, rounding_of
 from modeseek.meanshift.components import components, diameter_of, gap_of
 
 # number of columns that are summed at a time, which saves memory
@@ -109,7 +109,7 @@ def read_off(
         certified=certifies(
             diameter, gap, tau, h_min=h_min, h_upper=h_upper, geometry=geometry, rounding=rounding_of(points)
         ),
-        theorem2=diameter < tau < h_min / 2 and gap > h_min - tau,
+        theorem2=meets_theorem2(diameter, gap, tau, h_min),
     )
 
 

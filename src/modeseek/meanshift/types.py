@@ -288,6 +288,7 @@ class Engine(Protocol):
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
         """Return why the engine cannot be used with a profile in this many dimensions, or None if it can."""
+        return None
 
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None

@@ -15,12 +15,14 @@ from matplotlib.figure import Figure
 from sklearn.metrics import adjusted_rand_score
 
 from modeseek._common.types import Array, IntArray
+from modeseek.meanshift.certificate import meets_theorem2
 from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.meanshift.types import ChainState
 from modeseek.paper.experiment import BySpread, Job
 from modeseek.paper.intervals import wilson
-from modeseek.paper.paper_chains import POLICIES, paper_chain
+from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, plain_numbers, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
@@ -62,7 +64,7 @@ class CertificateTimes(BySpread):
         """Return a job for each policy, size and run."""
         return [
             Job({"spread": spread, "policy": policy, "n": 3 * size}, run, 28 + 0.27 * size)
-            for spread, policy, size, run in product(self.spreads, POLICIES, self.sizes, range(runs))
+            for spread, policy, size, run in product(self.spreads, PANEL_POLICIES, self.sizes, range(runs))
         ]
 
     def work(self, job: Job, seed: int) -> list[Row]:
@@ -75,9 +77,10 @@ class CertificateTimes(BySpread):
         for sweep, state in enumerate(states_until(chain, limits, ends)):
             if "certificate" not in ends:  # after the certificate, the partition cannot change
                 labels = components(state.points, self.tau)
-                partitions.append(numbered(labels))
-                diameter = diameter_of(state.points, labels)
-                if diameter < self.tau and gap_of(state.points, labels) > self.settings.h_min - self.tau:
+                partitions.append(rank_by_weight(labels, chain.problem.weights).labels)
+                diameter, h_min = diameter_of(state.points, labels), self.settings.h_min
+                # the gap takes longer to compute than the diameter
+                if diameter < self.tau and meets_theorem2(diameter, gap_of(state.points, labels), self.tau, h_min):
                     held.append(sweep)
         (certificate, certificate_outcome), (shifts, shifts_outcome) = ends["certificate"], ends["shifts"]
         last, at_shifts = partitions[-1], partitions[min(shifts, len(partitions) - 1)]
@@ -104,7 +107,7 @@ class CertificateTimes(BySpread):
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return two tables by policy and size: times, and how often a rule or conditions held too early."""
         times, counts = [], []
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             for n in rows.where(policy=policy).distinct("n"):
                 mine = rows.where(policy=policy, n=n)
                 start = [NAMES[policy], f"{n:,}", str(len(mine))]
@@ -146,18 +149,6 @@ def states_until(chain: Chain, limits: Stopping, ends: Ends) -> Iterator[ChainSt
 def final_from(partitions: Sequence[IntArray]) -> int:
     """Return the first sweep after which the partition always equals the last one."""
     return max((sweep + 1 for sweep, labels in enumerate(partitions) if (labels != partitions[-1]).any()), default=0)
-
-
-def numbered(labels: IntArray) -> IntArray:
-    """Renumber labels by first occurrence, so that equal partitions have equal labels.
-
-    Examples
-    --------
-    >>> numbered(np.array([2, 2, 0, 1, 0]))
-    array([0, 0, 1, 2, 1])
-    """
-    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[labels]
 
 
 def _spread(values: Array) -> str:
@@ -202,7 +193,7 @@ def _draw_differences(rows: Rows) -> Figure:
 
 
 def _draw_shares(ax: Axes, rows: Rows, column: str, title: str) -> None:
-    for shift, policy in zip((-1, 1), POLICIES, strict=True):
+    for shift, policy in zip((-1, 1), PANEL_POLICIES, strict=True):
         mine = rows.where(policy=policy)
         sizes = mine.distinct("n")
         n = np.array(sizes, dtype=np.float64)

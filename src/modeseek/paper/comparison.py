@@ -132,11 +132,11 @@ class FigureLayout:
         return [(curve, own) for curve, own in found if len(own)]
 
 
-def fixed_curves(h: float, names: Sequence[str] = ("SMS", "BMS", "MS")) -> tuple[Curve, ...]:
+def fixed_curves(h: float) -> tuple[Curve, ...]:
     """Return curves of MS, BMS and SMS at one bandwidth."""
     return tuple(
         Curve(f"{name}, h = {h:g}", {"line": name, "h": h}, LineStyle(color=_COLORS[name], marker=_MARKERS[name]))
-        for name in names
+        for name in ("SMS", "BMS", "MS")
     )
 
 

@@ -11,7 +11,7 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains import Stopping, run
 from modeseek.meanshift.theory import gradient_norms
 from modeseek.paper.experiment import BySpread, Job
-from modeseek.paper.paper_chains import POLICIES, paper_chain, policy_jobs
+from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, dashed_line, legend, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
@@ -88,7 +88,7 @@ class GradientNorm(BySpread):
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return the numbers of sweeps until the norm stays below each level, and the last norms."""
         lines = []
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             norms = _norms(rows, policy)
             line = [NAMES[policy], str(len(norms))]
             for level in self.levels:

@@ -15,7 +15,7 @@ from modeseek.meanshift.objective import objective
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import ChainState
 from modeseek.paper.experiment import BySpread, Job
-from modeseek.paper.paper_chains import POLICIES, paper_chain, policy_jobs
+from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain, policy_jobs
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import (
     COLORS,
@@ -119,7 +119,7 @@ class OneRun(BySpread):
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return a table of both runs, at the certificate and after the last sweep."""
         lines = []
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             mine = rows.where(kind="sweep", policy=policy)
             certified = mine.where(certified=1)
             for when, shown in (("at the certificate", certified), ("last sweep", mine)):
@@ -141,8 +141,8 @@ class OneRun(BySpread):
 
     def _draw_course(self, rows: Rows) -> Figure:
         figure = new_figure(10.5, 7.6)
-        axes = figure.subplots(3, len(POLICIES), sharex="col", sharey="row", height_ratios=[3, 2.2, 4])
-        for policy, column in zip(POLICIES, axes.T, strict=True):
+        axes = figure.subplots(3, len(PANEL_POLICIES), sharex="col", sharey="row", height_ratios=[3, 2.2, 4])
+        for policy, column in zip(PANEL_POLICIES, axes.T, strict=True):
             sweeps, draws = rows.where(kind="sweep", policy=policy), rows.where(kind="draw", policy=policy)
             n = 3 * self.n_per_cluster
             certified = sweeps["certified"].astype(bool)
@@ -192,11 +192,11 @@ class OneRun(BySpread):
 
 def _draw_points(rows: Rows) -> Figure:
     points = rows.where(kind="point")
-    shown = {policy: points.where(policy=policy).distinct("sweep") for policy in POLICIES}
+    shown = {policy: points.where(policy=policy).distinct("sweep") for policy in PANEL_POLICIES}
     columns = max(len(sweeps) for sweeps in shown.values())
     figure = new_figure(2.3 * columns + 0.4, 5.2)
-    axes = figure.subplots(len(POLICIES), columns, sharex=True, sharey=True, squeeze=False)
-    for policy, line in zip(POLICIES, axes, strict=True):
+    axes = figure.subplots(len(PANEL_POLICIES), columns, sharex=True, sharey=True, squeeze=False)
+    for policy, line in zip(PANEL_POLICIES, axes, strict=True):
         mine = points.where(policy=policy)
         by_sweep = rows.where(kind="sweep", policy=policy)
         colors = _colors(mine.where(sweep=shown[policy][0])["label"].astype(int))

@@ -13,7 +13,7 @@ from modeseek.meanshift.types import BandwidthPolicy, ChainState
 from modeseek.paper.experiment import SPREADS, Hyperparameters, Job, seed_for
 
 # in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
-POLICIES = ("walk", "shrinking")
+PANEL_POLICIES = ("walk", "shrinking")
 
 
 class Mixture(NamedTuple):
@@ -43,7 +43,7 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
 
 def policy_jobs(runs: int, cost: float) -> list[Job]:
     """Return a job for each spread, policy and run."""
-    cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in POLICIES]
+    cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in PANEL_POLICIES]
     return [Job(cell, run, cost) for cell in cells for run in range(runs)]
 
 

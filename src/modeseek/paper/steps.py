@@ -11,7 +11,8 @@ from modeseek._common.types import IntArray
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Chain, Stopping, blurring, doubly_stochastic, make_problem, mean_shift, stochastic
 from modeseek.meanshift.components import components
-from modeseek.paper.certificate import Ends, final_from, numbered, states_until
+from modeseek.meanshift.partition import rank_by_weight
+from modeseek.paper.certificate import Ends, final_from, states_until
 from modeseek.paper.contenders import FIXED, POLICIES
 from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.paper_chains import paper_policy
@@ -60,7 +61,7 @@ class Steps(BySpread):
         partitions: list[IntArray] = []
         updates: list[int] = []
         for state in states_until(chain, limits, ends):
-            partitions.append(numbered(components(state.points, limits.tau)))
+            partitions.append(rank_by_weight(components(state.points, limits.tau), chain.problem.weights).labels)
             updates.append(state.k)
         return [
             # a step moves one point in SMS and DSMS, and every point in MS and BMS

@@ -13,7 +13,7 @@ from modeseek.meanshift import theory
 from modeseek.meanshift.objective import objective
 from modeseek.paper.experiment import BySpread, Job, seed_for
 from modeseek.paper.intervals import half_width, mean_interval
-from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
+from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain, paper_policy, policy_jobs, states_at
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, legend, new_figure, policy_panels, style_panel, title_right
 from modeseek.plots.colors import TEXT_COLOR
@@ -108,7 +108,7 @@ class SubmartingaleMeans(BySpread):
         title_right(ax, f"{below} of {len(states)} bars below 0 (all runs)")
 
     def _draw_means(self, ax: Axes, rows: Rows) -> None:
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             k, values = _curve(rows, policy)
             mean, color = mean_interval(values), COLORS[policy]
             ax.plot(k, mean.center, color=color, marker="o", markersize=3.5, linewidth=1.6, label=NAMES[policy])
@@ -123,7 +123,7 @@ class SubmartingaleMeans(BySpread):
     def spread_tables(self, rows: Rows) -> list[TableBlock]:
         """Return two tables by policy: the mean changes of L at states, and those along the curve."""
         lines = []
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             for k in rows.where(kind="state", policy=policy).distinct("k"):
                 at = rows.where(kind="state", policy=policy, k=k)
                 mean, margin = at["mean"], at["margin"]
@@ -150,7 +150,7 @@ def _curve(rows: Rows, policy: str) -> tuple[Array, Array]:
 
 def _decreases(rows: Rows) -> TableBlock:
     lines = []
-    for policy in POLICIES:
+    for policy in PANEL_POLICIES:
         k, values = _curve(rows, policy)
         change = mean_interval(np.diff(values, axis=1))
         worst = int(np.argmin(change.center))

@@ -39,18 +39,11 @@ def policy_panels(width: float, height: float) -> tuple[Figure, dict[str, Axes]]
     return figure, dict(zip(NAMES, figure.subplots(1, len(NAMES), sharey=True), strict=True))
 
 
-def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> Axes:
-    """Apply the style of the theory figures to axes, and add labels and a title at the left.
-
-    Examples
-    --------
-    >>> style_panel(new_figure(3, 2).subplots(), x="k", title="the walk").get_title(loc="left")
-    'the walk'
-    """
+def style_panel(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
+    """Apply the style of the theory figures to axes, and add labels and a title at the left."""
     style.style_axes(ax, x_label=x, y_label=y)
     if title:  # smaller than the title of a figure with one panel
         ax.set_title(title, loc="left", color=TEXT_COLOR, fontsize="medium", fontweight="bold")
-    return ax
 
 
 def heading(figure: Figure, text: str) -> None:

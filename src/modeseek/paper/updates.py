@@ -10,7 +10,7 @@ from modeseek.datasets import paper_mixture
 from modeseek.meanshift.chains import Stopping, partition, run
 from modeseek.meanshift.theory import gradient_paths, lemma1, proposition1, theorem1
 from modeseek.paper.experiment import Experiment, Job, seed_for
-from modeseek.paper.paper_chains import POLICIES, paper_chain, paper_policy, policy_jobs, states_at
+from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain, paper_policy, policy_jobs, states_at
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, NAMES, legend, policy_panels, style_panel
 from modeseek.plots.colors import TEXT_COLOR
@@ -169,7 +169,7 @@ class Updates(Experiment):
     def tables(self, rows: Rows) -> list[TableBlock]:
         """Return a table of the extreme ratios of Proposition 1 and Corollary 1, and of the counts of Theorem 1."""
         body = []
-        for policy in POLICIES:
+        for policy in PANEL_POLICIES:
             mine, states = rows.where(kind="update", policy=policy), rows.where(kind="state", policy=policy)
             ratios = [np.nanmin(mine["gain"]), np.nanmax(mine["bound"]), np.nanmax(mine["corollary"])]
             agree = int((states["critical"] == states["separated"]).sum())

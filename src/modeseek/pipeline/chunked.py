@@ -24,9 +24,8 @@ from modeseek._storage import (
 from modeseek._storage.table import unique_names
 from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
-from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
-from modeseek.pipeline.fit import run_fit
+from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result

@@ -1,12 +1,16 @@
-"""A call of `fit` that turns warnings into notes, and reports Ctrl-C in its result."""
+"""The check of rows before a fit, and a call of `fit` that turns warnings into notes and reports Ctrl-C."""
 
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from modeseek._common.hints import ScaleWarning
-from modeseek._common.types import Stage
+from modeseek._common.types import Array, Stage
+from modeseek._storage import DataError, Table
 from modeseek.pipeline.options import PipelineJob
 
 
@@ -23,6 +27,16 @@ class Fit(NamedTuple):
 
     seconds: float
     interrupted: bool
+
+
+def check_directions(job: PipelineJob, table: Table, complete: NDArray[np.bool_], scaled: Array) -> None:
+    """Raise an error with the line of the first all-zero row, if the metric is "cosine"."""
+    zero = ~scaled.any(axis=1) if job.metric == "cosine" else np.zeros(1, bool)
+    if zero.any():
+        raise DataError(
+            f"{table.source}: {table.place(int(np.flatnonzero(complete)[np.argmax(zero)]))} is all zeros and has no "
+            "direction, which the cosine metric needs: remove the row, or use the euclidean metric."
+        )
 
 
 def run_fit(job: PipelineJob, fit: Callable[[], Any]) -> Fit:

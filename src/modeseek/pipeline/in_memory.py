@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from modeseek._storage import check_writable, read_table, write_table
 from modeseek.estimators.table import RowCounts
-from modeseek.pipeline.directions import check_directions
 from modeseek.pipeline.errors import PipelineInterrupted
-from modeseek.pipeline.fit import run_fit
+from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, make_result

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modeseek._common.text import counted, printable
+from modeseek._common.text import counted, listed, printable
 from modeseek._common.types import Array
 from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
 from modeseek._storage.input_file import local_path
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
-from modeseek.prepare.plan import listed
 from modeseek.prepare.preparation import Prepared
 
 # limits on columns that were not clustered: shown with each row of the report, and listed by name
@@ -194,7 +193,6 @@ def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
 
 
 def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
-    from modeseek.pipeline.code import python_code
     from modeseek.report import write_report
 
     table, prepared = shown.table, shown.prepared
@@ -223,8 +221,34 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         data_info=settings,
         notes=[note.text for note in result.notes],
         comparison=result.truth,
-        code=python_code(job, result, chunked=chunked),
+        code=_python_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
         name_setting=job.outputs.name_setting,
+    )
+
+
+def _python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
+    """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
+    from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
+
+    if not chunked:
+        code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        dropped = result.complete is not None and not result.complete.all()
+        return code + ("  # of the rows without missing values" if dropped else "")
+    options = changed_parameters(result.preparer)
+    if job.data.header is not None:
+        options["header"] = job.data.header
+    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    source = repr(job.files[0]) if len(job.files) == 1 else list_literal(job.files)
+    arguments = [source, "model", *([f"DataOptions({given})"] if given else []), "out_of_core=True"]
+    return "\n".join(
+        [
+            f"from modeseek import {type(job.estimator).__name__}",
+            f"from modeseek.pipeline import {'DataOptions, ' if given else ''}cluster_file",
+            "",
+            f"model = {estimator_call(job.estimator)}",
+            f"result = cluster_file({', '.join(arguments)})",
+            "print(result.clusters.sizes)",
+        ]
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from modeseek._common.text import listed
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.result import FitResult
 from modeseek.pipeline.options import PipelineConfig
 from modeseek.prepare import Note, TablePreparer
-from modeseek.prepare.plan import listed
 from modeseek.prepare.scaling import NORMAL_QUARTILE_RANGE
 
 # extreme values determine the standard deviation of a feature if its interquartile range is below this share of the

@@ -51,7 +51,7 @@ class PrepareConfig:
     sample_numbers: int = 2_000_000
 
 
-DEFAULT_CONFIG = PrepareConfig()
+DEFAULT = PrepareConfig()
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PrepareOptions:
     scale: str = "standard"
     strict: bool = False
     missing_values: tuple[str, ...] = ()
-    config: PrepareConfig = DEFAULT_CONFIG
+    config: PrepareConfig = DEFAULT
 
     def check(self) -> PrepareOptions:
         """Raise a `ValueError` if a choice is unknown."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modeseek._common.storable import storable
+from modeseek._common.text import listed
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, to_numbers
@@ -17,8 +18,6 @@ from modeseek.prepare.facts import ColumnFacts
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
-# largest number of names that a note lists; it states how many others there are
-MAX_NAMES = 12
 
 
 class Note(NamedTuple):
@@ -83,11 +82,6 @@ class Plan(NamedTuple):
 
     features: tuple[MatrixColumn, ...]
     notes: tuple[Note, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are used, without repetitions."""
-        return tuple(dict.fromkeys(feature.column for feature in self.features))
 
 
 def candidates(table: Table, options: PrepareOptions) -> tuple[str, ...]:
@@ -212,12 +206,6 @@ def _grouped(left_out: Mapping[str, str]) -> str:
     for name, reason in left_out.items():
         groups.setdefault(reason, []).append(name)
     return ", ".join(f"{listed(names)} ({reason})" for reason, names in groups.items())
-
-
-def listed(names: Sequence[str], most: int = MAX_NAMES) -> str:
-    """Return names separated by commas; of more than `most` names, the first ones and the number of the others."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _notes(

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from modeseek._common.scaling import Moments, dominant
 from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
+from modeseek._common.text import listed
 from modeseek._common.types import Array
 from modeseek._storage import DataError, IncompleteRowsError, Table
 from modeseek._storage.cells import STYLES
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
-from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, listed, make_plan
+from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, make_plan
 from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, skewed_features
 
 
@@ -196,9 +197,9 @@ class Statistics(NamedTuple):
     def spreads(self, preparation: Preparation) -> Array:
         """Return the standard deviation of each feature, in the units of the table; 1 for constant features."""
         if preparation.missing != "median":
-            return self.moments.scaling().factor
+            return self.moments.scaling()[1]
         rows = np.where(np.isnan(self.sample.rows), preparation.fills, self.sample.rows)
-        return Moments.empty(rows.shape[1]).add(rows).scaling().factor
+        return Moments.empty(rows.shape[1]).add(rows).scaling()[1]
 
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:
         if not self.incomplete:

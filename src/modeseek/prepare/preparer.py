@@ -187,10 +187,11 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(table.columns, dtype=object)
 
 
-def as_table(X: Any, source: str = "the table") -> Table:
-    """Return a DataFrame, an Arrow table, a dict of columns or an array as a `Table`; `source` names it in messages."""
+def as_table(X: Any) -> Table:
+    """Return a DataFrame, an Arrow table, a dict of columns or an array as a `Table`."""
     import pyarrow as pa
 
+    source = "the table"  # its name in messages
     if isinstance(X, Table):
         return X
     if isinstance(X, pa.Table):

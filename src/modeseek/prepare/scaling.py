@@ -126,7 +126,7 @@ def skewed_features(X: Array, config: PrepareConfig) -> Array:
     return (skew > config.skewness) & (after < skew / 2)
 
 
-def fit_scaling(scale: str, X: Array, skewed: Array, moments: Moments | None = None) -> FeatureScaling:
+def fit_scaling(scale: str, X: Array, skewed: Array | bool = False, moments: Moments | None = None) -> FeatureScaling:
     """Return the scaling of complete rows.
 
     Parameters
@@ -134,8 +134,8 @@ def fit_scaling(scale: str, X: Array, skewed: Array, moments: Moments | None = N
     scale : {"standard", "robust", "log", "none"}
     X : (n, d) array
         The rows, or a sample of them.
-    skewed : (d,) boolean array
-        The features of which "log" takes the logarithm.
+    skewed : (d,) boolean array, optional
+        The features of which "log" takes the logarithm. Default: none.
     moments : Moments, optional
         Mean and standard deviation of all rows, if X is a sample.
     """

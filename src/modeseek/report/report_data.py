@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from modeseek._common.scaling import Scaling
 from modeseek._common.sphere import unit_rows
 from modeseek._common.text import NameSetting, python_setting
 from modeseek._common.types import Array, IntArray
@@ -19,6 +18,7 @@ from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitResult
 from modeseek.estimators.table import DOUBTFUL, ClusterTable, RowCounts
 from modeseek.plots.colors import palette
+from modeseek.prepare.scaling import FeatureScaling, fit_scaling
 from modeseek.report.blocks import RowLink, Swatch
 
 # the `id` of the scatter plot
@@ -102,9 +102,9 @@ class ReportData:
         return table.with_centers(self.scaling.undo(means))
 
     @cached_property
-    def scaling(self) -> Scaling:
+    def scaling(self) -> FeatureScaling:
         """Mean and standard deviation of each feature in the original units."""
-        return Scaling.fit(self.original, standardize=True)
+        return fit_scaling("standard", self.original)
 
     def cluster_means(self, values: Array, sizes: IntArray) -> Array:
         """Return the mean of the rows of `values` in each cluster."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csc_array
 
+from modeseek._common.distances import BLOCK
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import RefinementsConfig
@@ -17,8 +18,6 @@ from modeseek.selection.proposers.samples import draw
 
 # name that candidates refined by expectation maximization have in place of that of a proposer
 REFINED_NAME = "refined"
-# products that are computed at a time
-BLOCK_SIZE = 1 << 22
 
 
 def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: RefinementsConfig) -> list[Proposal]:
@@ -90,7 +89,7 @@ def refine_as_directions(
     return list(run_each(refine, (each for each in candidates if each.labels.max() < config.max_directions), n_jobs))
 
 
-def spherical_k_means(x: Array, labels: IntArray, max_steps: int, block_size: int = BLOCK_SIZE) -> IntArray:
+def spherical_k_means(x: Array, labels: IntArray, max_steps: int, block_size: int = BLOCK) -> IntArray:
     """Assign unit vectors, in single precision, to the nearest mean direction of a cluster until nothing changes."""
     for _ in range(max_steps):
         labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)

@@ -132,11 +132,6 @@ class GridCells:
         return 2.0 ** (self.grid.exponent + self.level)
 
     @property
-    def weight(self) -> float:
-        """Weight of all rows."""
-        return float(self.counts.sum())
-
-    @property
     def means(self) -> Array:
         """Mean of the rows of each cell, to within one unit."""
         corners = (self.keys << self.level) - np.array(self.grid.offset)

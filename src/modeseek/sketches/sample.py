@@ -16,14 +16,15 @@ from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows, ranked_rows
 
 
-def _check_sample(sample: Sample) -> None:
+def check_sample(sample: Sample) -> None:
+    """Raise a `ValueError` if the parts of a sample do not fit together."""
     m = len(sample.rows)
     require(m <= sample.size and sample.keys.shape == (m, 2) and sample.counts.shape == (m,), "a sample")
     require(is_real(sample.rows, 2) and is_real(sample.counts, 1) and sample.keys.dtype == np.uint64, "a sample")
     require((sample.counts > 0).all() and np.isfinite(sample.weight), "the weights of a sample")
 
 
-@storable(_check_sample)
+@storable(check_sample)
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A random sample of the distinct rows.

@@ -15,7 +15,7 @@ import panel as pn
 from panel.io.server import get_server
 
 from modeseek._storage.atomic import PRIVATE, create, temporary_folder
-from modeseek.explorer.config import DEFAULT_CONFIG
+from modeseek.explorer.config import DEFAULT
 from modeseek.explorer.dataset import Dataset
 from modeseek.explorer.page.explorer_page import ExplorerPage
 from modeseek.explorer.page.style import read_asset
@@ -23,7 +23,7 @@ from modeseek.explorer.page.style import read_asset
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 5808
 # an upload is one message in base 64, a third larger than the file; slightly larger files reach the check in from_bytes
-MAX_MESSAGE_BYTES = 2 * DEFAULT_CONFIG.max_upload_bytes
+MAX_MESSAGE_BYTES = 2 * DEFAULT.max_upload_bytes
 # random bytes in the address: other users of the computer can reach the port, but not guess the address of the page
 TOKEN_BYTES = 16
 # a computer that wakes up within this time finds its page again

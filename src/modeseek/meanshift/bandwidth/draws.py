@@ -34,6 +34,8 @@ KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 UNUSED_BITS = 11
 # relative amount by which rounding may take a draw out of its bounds
 BOUND_RTOL = 1e-12
+# the bandwidth is considered fixed if the next draw changes it by at most this share
+FROZEN_RTOL = 1e-5
 
 
 def uniforms(seed: int, chain: int, first: int, count: int, page: int = 0, width: int = 4) -> Array:
@@ -161,18 +163,15 @@ class DrawPlan:
         """Number of single-point updates in a sweep."""
         return len(self.weights) if self.order == "reshuffled" else self.steps * self.batch
 
-    def sweep(self, number: int, h: float, count: int = 1) -> SweepDraws:
-        """Return the draws of sweep `number`, counted from 0; h is the bandwidth of the policy before this sweep.
-
-        With `count` > 1, return the draws of `count` sweeps in a row. Points must then move one at a time.
-        """
+    def sweep(self, number: int, h: float) -> SweepDraws:
+        """Return the draws of sweep `number`, counted from 0; h is the bandwidth of the policy before this sweep."""
         first = number * self.steps
-        words = self._words(first, count)
+        words = self._words(first)
         path = _check_path(self.policy.draw(words[:, 1].copy(), h, first), len(words), self.policy, h, first)
         if self.batch > 1:
             indices = self._batches(first)
         elif self.order == "reshuffled":
-            indices = np.argsort(words[:, 0].reshape(count, self.steps), axis=1, kind="stable").ravel()
+            indices = np.argsort(words[:, 0], kind="stable")
         else:
             indices = self._weighted(words[:, 0])
         bandwidths = path if self.batch == 1 else np.repeat(path[:, None], self.batch, axis=1)
@@ -207,16 +206,16 @@ class DrawPlan:
         """Return the policy's upper bound of all bandwidths after k draws, given h_k = h."""
         return _check_upper(self.policy, h, k)
 
-    def _words(self, first: int, count: int) -> Array:
-        """Return two uniform numbers for each step of `count` sweeps, if possible from numbers generated in advance."""
-        ahead, needed = self.__dict__.get("_ahead"), count * self.steps
-        if ahead is None or not ahead[0] <= first <= ahead[0] + len(ahead[1]) - needed:
-            sweeps = max(count, int(np.clip(first, MIN_AHEAD, MAX_AHEAD)) // self.steps)
+    def _words(self, first: int) -> Array:
+        """Return two uniform numbers for each step of a sweep, if possible from numbers generated in advance."""
+        ahead = self.__dict__.get("_ahead")
+        if ahead is None or not ahead[0] <= first <= ahead[0] + len(ahead[1]) - self.steps:
+            sweeps = max(1, int(np.clip(first, MIN_AHEAD, MAX_AHEAD)) // self.steps)
             ahead = first, uniforms(self.seed, self.chain, first + 1, sweeps * self.steps, width=2)
             if sweeps > 1:
                 self.__dict__["_ahead"] = ahead  # as `cached_property` stores it, because the class is frozen
         low = first - ahead[0]
-        return ahead[1][low : low + needed]
+        return ahead[1][low : low + self.steps]
 
     @cached_property
     def _cumulative_weights(self) -> Array | None:

@@ -16,6 +16,7 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
 from modeseek.meanshift.bandwidth import Constant, DrawPlan, LocalFactor, encode_policy
+from modeseek.meanshift.bandwidth.draws import FROZEN_RTOL
 from modeseek.meanshift.chains.climbers import ClimbConfig, Climbers, EngineClimbers
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.types import (
@@ -33,8 +34,6 @@ from modeseek.meanshift.types import (
 Swept: TypeAlias = tuple[ChainState, SweepInfo]
 # returns the number of draws in the next part of a sweep
 PartSize: TypeAlias = Callable[[], int]
-# the bandwidth is considered fixed if the next draw changes it by less than this share
-FROZEN_RTOL = 1e-5
 
 
 def _always(state: ChainState) -> bool:
@@ -287,7 +286,6 @@ def doubly_stochastic(
     >>> partition(chain, run(chain, Stopping(tau=0.05)), tau=0.05).labels
     array([0, 0, 1])
     """
-    assert problem.engine is not None
     if local_factor is not None and problem.engine.name == "cuda":
         raise ValueError(
             "local_factor is a Python function, which the engine 'cuda' cannot call: use another engine, for example "

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modeseek._common.types import Array
-from modeseek.meanshift.chains.climber_groups import ClimberGroups
+from modeseek._common.types import Array, IntArray
+from modeseek._common.unique_rows import unique_rows
 from modeseek.meanshift.chains.scout_paths import ScoutPaths, choose_scouts, record_paths
 from modeseek.meanshift.types import ChainState, ClimbingWorkspace, SweepInfo
 
@@ -43,17 +43,95 @@ class ClimbConfig:
         return max(min(self.cell_tolerances * tol, self.widest_cell) if continuous else 0.0, self.rounding_cell)
 
 
-class Climbers:
-    """Climbers on the density of points that stay fixed.
+class ClimberGroups:
+    """Merges climbers that are in the same cell of a grid.
+
+    Members of a group are at the same position. So groups can be recovered from any state. Groups stored in the last
+    sweep only save comparisons.
+
+    Parameters
+    ----------
+    start : (m, d) array
+        Starting points of the climbers.
+    side : float
+        Side of a cell.
+
+    Attributes
+    ----------
+    order : (m,) integer array
+        Climbers in the lexicographic order of their starting points. The first of a group leads it, so that the
+        order in which climbers were given has no effect.
+    """
+
+    def __init__(self, start: Array, side: float):
+        self._side = side
+        sorted_already = bool((np.diff(start[:, 0]) > 0).all())
+        self.order = np.arange(len(start)) if sorted_already else np.lexsort(start.T[::-1])
+        self._points: Array | None = None
+        self._leader = np.arange(len(start))
+
+    def leaders(self, points: Array, climbing: Array) -> tuple[IntArray, IntArray]:
+        """Return which climbers step, and which of them each climber follows.
+
+        Parameters
+        ----------
+        points : (m, d) array
+            Current positions.
+        climbing : (m,) array of bool
+            Climbers that have not arrived.
+
+        Returns
+        -------
+        steps : (s,) integer array
+            The climbers that step, one for each cell.
+        leader : (m,) integer array
+            The climber that each one follows; one that arrived alone follows itself.
+        """
+        everyone = np.arange(len(points))
+        leader = self._leader if points is self._points else everyone
+        alone = self.order[(climbing & (leader == everyone))[self.order]]
+        first, number = unique_rows(np.round(np.take(points, alone, axis=0).astype(np.float64) / self._side))
+        steps, joined = alone[first], everyone
+        joined[alone] = steps[number]
+        return steps, joined[leader]
+
+    def remember(self, points: Array, leader: IntArray) -> None:
+        """Store the groups of a state for the sweep that continues from it."""
+        self._points, self._leader = points, leader
+
+
+class BaseClimbers:
+    """Climbers on the density of points that stay fixed; a subclass has a method `sweep`.
+
+    Parameters
+    ----------
+    start : (m, d) array
+        Starting points.
+    h, tol : float
+        A climber has arrived when its shift is at most tol * h.
+    """
+
+    def __init__(self, start: Array, h: float, tol: float):
+        self._start, self._h, self._tol = start, h, tol
+
+    def begin(self) -> ChainState:
+        """Return the state before the first step."""
+        return ChainState.initial(self._start, self._h)
+
+    def climbing(self, state: ChainState) -> Array:
+        """Return a boolean array of the climbers that have not arrived."""
+        return state.last_shift > self._tol * self._h
+
+
+class Climbers(BaseClimbers):
+    """Climbers that step together with those that they have met.
 
     Parameters
     ----------
     shift : callable
         Returns S_h(x) for an array of positions x.
-    start : (m, d) array
-        Starting points.
-    h, tol : float
-        A climber has arrived when its shift is at most tol * h.
+    start, h, tol
+        As for `BaseClimbers`.
     side : float
         Side of the cells in which climbers merge, and that the paths of scouts consist of.
     most_steps : int
@@ -71,18 +149,11 @@ class Climbers:
         most_steps: int,
         config: ClimbConfig,
     ):
-        self._shift, self._start, self._h, self._tol, self._side = shift, start, h, tol, side
+        super().__init__(start, h, tol)
+        self._shift, self._side = shift, side
         self._groups = ClimberGroups(start, side)
         self._paths: ScoutPaths | None = None
         self._most_steps, self._config = most_steps, config
-
-    def begin(self) -> ChainState:
-        """Return the state before the first step."""
-        return ChainState.initial(self._start, self._h)
-
-    def climbing(self, state: ChainState) -> Array:
-        """Return a boolean array of the climbers that have not arrived."""
-        return state.last_shift > self._tol * self._h
 
     def sweep(self, state: ChainState) -> tuple[ChainState, SweepInfo]:
         """Move each climber that has not arrived by one step, or to the end of the path that it has entered."""
@@ -120,31 +191,22 @@ class Climbers:
         return self._paths
 
 
-class EngineClimbers:
+class EngineClimbers(BaseClimbers):
     """Climbers that an engine moves to their modes in one sweep, each independently.
 
     Parameters
     ----------
     workspace : ClimbingWorkspace
         Holds the data.
-    start : (m, d) array
-        Starting points.
-    h, tol : float
-        A climber has arrived when its shift is at most tol * h.
+    start, h, tol
+        As for `BaseClimbers`.
     most_steps : int
         Maximum number of steps in one sweep.
     """
 
     def __init__(self, workspace: ClimbingWorkspace, start: Array, h: float, tol: float, most_steps: int):
-        self._workspace, self._start, self._h, self._tol, self._most = workspace, start, h, tol, most_steps
-
-    def begin(self) -> ChainState:
-        """Return the state before the first step."""
-        return ChainState.initial(self._start, self._h)
-
-    def climbing(self, state: ChainState) -> Array:
-        """Return a boolean array of the climbers that have not arrived."""
-        return state.last_shift > self._tol * self._h
+        super().__init__(start, h, tol)
+        self._workspace, self._most = workspace, most_steps
 
     def sweep(self, state: ChainState) -> tuple[ChainState, SweepInfo]:
         """Move each climber that has not arrived to its mode."""

@@ -82,7 +82,6 @@ class _Checksums:
 
 def _of_chain(chain: Chain, checksums: _Checksums) -> dict[str, Any]:
     problem, plan = chain.problem, chain.plan
-    assert problem.engine is not None
     n, d = problem.points.shape
     return {
         "algorithm": chain.name,

@@ -28,38 +28,32 @@ class Problem:
     points : (n, d) array
         The initial state; for mean shift, the data. Rounding errors are smallest for centred data.
     weights : (n,) array
+    engine : Engine
     profile : Profile
     geometry : Geometry
-    engine : Engine, optional
-        Default: the engine that `engines.choose("auto", ...)` selects.
     n_jobs : int, optional
         Number of threads for simultaneous updates.
     """
 
     points: Array
     weights: Array
+    engine: Engine
     profile: Profile = BIWEIGHT
     geometry: Geometry = field(default_factory=Geometry)
-    engine: Engine | None = None
     n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.engine is None:
-            object.__setattr__(self, "engine", choose("auto", self.profile, self.points))
 
     def reach(self, h: H) -> H:
         """Return the bandwidth that engines use for h: slightly more if the profile is flat, otherwise h.
 
         Examples
         --------
-        >>> Problem(np.zeros((1, 2)), np.ones(1), FLAT).reach(2.0)
+        >>> make_problem([[0.0]], profile="flat").reach(2.0)
         2.000000002
         """
         return h * (1 + FLAT_MARGINS[self.points.dtype]) if self.profile is FLAT else h
 
     def open(self) -> Workspace:
         """Open a workspace of the engine on the points."""
-        assert self.engine is not None
         return self.engine.open(self.points, self.weights, self.profile, self.geometry, self.n_jobs)
 
 
@@ -97,4 +91,4 @@ def make_problem(
     if geometry.spherical and not np.allclose(np.linalg.norm(state, axis=1), 1.0, atol=1e-5):
         raise ValueError('points must be unit vectors under metric="cosine": divide each row by its length.')
     kernel = get_profile(profile)
-    return Problem(state, check_weights(weights, len(state)), kernel, geometry, choose(engine, kernel, state), n_jobs)
+    return Problem(state, check_weights(weights, len(state)), choose(engine, kernel, state), kernel, geometry, n_jobs)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import hash_rows, unique_rows
 from modeseek.meanshift.components import components
@@ -17,8 +18,6 @@ from modeseek.meanshift.types import ChainState, SweepInfo
 LONGEST_LINE = 64
 # number of table entries for each cell: the table excludes most positions that are on no path
 BITS_PER_CELL = 8
-# number of coordinates that are hashed at a time, to bound memory
-BLOCK = 1 << 22
 
 
 def choose_scouts(order: IntArray, per_root: float) -> IntArray:

@@ -6,7 +6,7 @@ from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.engines.workspace import BaseWorkspace, apply_shift
 from modeseek.meanshift.objective import mean_shift_vector
-from modeseek.meanshift.types import Draws, ProfileLike
+from modeseek.meanshift.types import Draws, Engine, ProfileLike
 
 
 class ReferenceWorkspace(BaseWorkspace):
@@ -38,14 +38,10 @@ class ReferenceWorkspace(BaseWorkspace):
         return apply_shift(x, shift, self._geometry)
 
 
-class ReferenceEngine:
+class ReferenceEngine(Engine):
     """Plain NumPy."""
 
     name = "reference"
-
-    def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
-        """Return None: this engine supports every profile and dimension."""
-        return None
 
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None = None

@@ -14,6 +14,7 @@ from numba.extending import overload
 
 from modeseek._common.jit import CompiledFunction, cached
 from modeseek.meanshift.engines import coincident_points, workspace
+from modeseek.meanshift.engines.workspace import SHORTEST
 from modeseek.meanshift.kernels import formulas
 
 # Weights of the profiles by code, without their constant factor: it cancels in S_h and would cost a multiplication.
@@ -106,7 +107,7 @@ def apply_shift(d, q, shift, spherical):  # type: ignore[no-untyped-def]
     if spherical:
         length = np.sqrt(square)
         for c in range(d):
-            shift[c] = shift[c] / length if length > 1e-12 else q[c]
+            shift[c] = shift[c] / length if length > SHORTEST else q[c]
 
 
 @njit(inline="always")

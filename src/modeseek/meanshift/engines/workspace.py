@@ -14,6 +14,9 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.bandwidth.draws import DrawCode
 from modeseek.meanshift.types import Draws, EndTest, SweepsInfo
 
+# a vector of at most this length has no direction
+SHORTEST = 1e-12
+
 T = TypeVar("T")
 
 
@@ -67,7 +70,7 @@ def apply_shift(points: Array, shift: Array, geometry: Geometry) -> Array:
     if not geometry.spherical:
         return moved
     length = np.linalg.norm(moved, axis=-1, keepdims=True)
-    return np.where(length > 1e-12, moved / np.maximum(length, 1e-12), points)
+    return np.where(length > SHORTEST, moved / np.maximum(length, SHORTEST), points)
 
 
 def contiguous_queries(queries: Array, h: Array | float) -> tuple[Array, Array]:

@@ -31,6 +31,9 @@ __all__ = [
     "get_profile",
 ]
 
+# number of points at which the clauses of Definition 1 are checked
+GRID_POINTS = 2001
+
 
 class OutsideTheoremsWarning(UserWarning):
     """The computation works, but the paper's theorems do not cover it."""
@@ -148,17 +151,13 @@ class ZeroOutside:
         return np.where(t <= 1.0, self.function(np.minimum(t, 1.0)), 0.0)
 
 
-def failed_clauses(
-    k: Callable[[Array], Array], weight: Callable[[Array], Array], *, n_grid: int = 2001
-) -> tuple[list[str], list[str]]:
+def failed_clauses(k: Callable[[Array], Array], weight: Callable[[Array], Array]) -> tuple[list[str], list[str]]:
     """Check a profile numerically against Definition 1 and the C1 extension, and describe the clauses that fail.
 
     Parameters
     ----------
     k, weight : callable
         k(t) and G(t) on [0, 1], for arrays t.
-    n_grid : int
-        Number of points at which the clauses are checked.
 
     Returns
     -------
@@ -170,7 +169,7 @@ def failed_clauses(
     >>> failed_clauses(lambda t: 1 - t, lambda t: 1.0 + 0 * t)
     ([], ["k'(1) must be 0, but it is -1"])
     """
-    t = np.linspace(0.0, 1.0, n_grid)
+    t = np.linspace(0.0, 1.0, GRID_POINTS)
     try:
         values = np.asarray(k(t), dtype=np.float64)
         slopes = -np.asarray(weight(t), dtype=np.float64)
@@ -201,7 +200,7 @@ def failed_clauses(
     # on a much finer grid, a jump of k' keeps its size while a steep slope becomes small steps
     steps = np.abs(np.diff(slopes))
     widest = int(np.argmax(steps))
-    fine = np.linspace(t[widest], t[widest + 1], n_grid)
+    fine = np.linspace(t[widest], t[widest + 1], GRID_POINTS)
     jumps = np.abs(np.diff(np.asarray(weight(fine), dtype=np.float64)))
     if steps[widest] > 1e-3 * scale and jumps.max() > 0.5 * steps[widest]:
         definition.append(f"k must be C1, but k' jumps near t = {t[widest]:.4g}")

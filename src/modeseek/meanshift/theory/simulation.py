@@ -17,6 +17,8 @@ from modeseek.meanshift.types import BandwidthPolicy
 
 # number of distances that are computed at a time
 TOGETHER = 1 << 15
+# a walk within this relative distance of an end of its range has reached it
+END_RTOL = 1e-3
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -43,11 +45,6 @@ class Submartingale(NamedTuple):
     def refuted(self) -> bool:
         """Whether the true mean is negative; the probability of a wrong answer is at most `error`."""
         return self.mean + self.margin < 0
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether the true mean is not negative; the probability of a wrong answer is at most `error`."""
-        return self.mean - self.margin >= 0
 
 
 def submartingale(
@@ -266,10 +263,8 @@ class AbsorbedShares(NamedTuple):
     inside: float
 
 
-def simulate_absorption(
-    walk: Walk, *, n_paths: int = 10_000, n_draws: int = 500, tolerance: float = 1e-3, seed: int = 0
-) -> AbsorbedShares:
-    """Simulate paths of a walk, and return the shares within a relative tolerance of either end of the range.
+def simulate_absorption(walk: Walk, *, n_paths: int = 10_000, n_draws: int = 500, seed: int = 0) -> AbsorbedShares:
+    """Simulate paths of a walk, and return the shares within 0.1 % of either end of the range.
 
     `Walk.absorption` has the closed formula.
 
@@ -281,7 +276,7 @@ def simulate_absorption(
     """
     words = uniforms(seed, 0, 1, n_paths * n_draws)[:, 1].reshape(n_paths, n_draws)
     h = walk_paths(walk, words)[:, -1]
-    low, high = h <= walk.h_min * (1 + tolerance), h >= walk.h_max * (1 - tolerance)
+    low, high = h <= walk.h_min * (1 + END_RTOL), h >= walk.h_max * (1 - END_RTOL)
     return AbsorbedShares(float(low.mean()), float(high.mean()), float(1.0 - low.mean() - high.mean()))
 
 

@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state, check_tau
+from modeseek.meanshift.certificate import meets_theorem2
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.kernels.profiles import Profile
@@ -20,6 +21,8 @@ from modeseek.meanshift.types import ChainState
 EPS = float(np.finfo(np.float64).eps)
 # errors are divided by the length of the gradient, or by this share of its upper bound 2 w_i W |k'(0)| / h if larger
 GRADIENT_FLOOR = 1e-3
+# step of the central differences, in units of h
+STEP = 1e-6
 
 
 class Proposition1(NamedTuple):
@@ -86,12 +89,7 @@ def proposition1(
 
 
 def gradient_error(
-    points: ArrayLike,
-    h: float,
-    *,
-    profile: str | Profile = "biweight",
-    weights: ArrayLike | None = None,
-    step: float = 1e-6,
+    points: ArrayLike, h: float, *, profile: str | Profile = "biweight", weights: ArrayLike | None = None
 ) -> float:
     """Return the largest relative difference between a block of the gradient of L_h and central differences.
 
@@ -109,10 +107,10 @@ def gradient_error(
     for i, x in enumerate(state):
         for axis, unit in enumerate(np.eye(state.shape[1])):
             # only pairs with i change; their distances are in units of h
-            sides = [np.square((state - x - sign * step * h * unit) / h).sum(axis=1) for sign in (1.0, -1.0)]
+            sides = [np.square((state - x - sign * STEP * h * unit) / h).sum(axis=1) for sign in (1.0, -1.0)]
             change = kernel.k(sides[0]) - kernel.k(sides[1])
             change[i] = 0.0
-            numeric[i, axis] = w[i] * (w @ change) / (2.0 * step * h)
+            numeric[i, axis] = w[i] * (w @ change) / (2.0 * STEP * h)
     bound = 2.0 * w * w.sum() * float(kernel.weight(np.zeros(1))[0]) / h
     length = np.maximum(np.linalg.norm(exact, axis=1), GRADIENT_FLOOR * bound)
     return float((np.linalg.norm(exact - numeric, axis=1) / length).max())
@@ -193,7 +191,7 @@ def theorem2(points: ArrayLike, tau: float, h_min: float) -> Theorem2:
     tau = check_tau(tau, check_number("h_min", h_min))
     labels = components(state, tau)
     diameter, gap = diameter_of(state, labels), gap_of(state, labels)
-    return Theorem2(diameter, gap, diameter < tau and gap > h_min - tau)
+    return Theorem2(diameter, gap, meets_theorem2(diameter, gap, tau, h_min))
 
 
 def hull_distance(points: ArrayLike, original: ArrayLike) -> float:

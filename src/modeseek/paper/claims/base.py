@@ -19,6 +19,7 @@ from modeseek.paper.rows import Rows, Value
 
 Measured: TypeAlias = Mapping[str, Rows]
 Reading: TypeAlias = Mapping[str, Value]
+TRUE = 3  # number of components of the mixture
 H = 0.6  # the paper's bandwidth of MS, BMS and SMS
 MS_NEAREST = "MS, modes within h"
 # SMS at the paper's bandwidth; SMS at the best of several bandwidths; the same with DSMS on the best of several ranges

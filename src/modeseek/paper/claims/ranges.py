@@ -8,6 +8,7 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek.paper.claims.base import (
     LIMITS,
+    TRUE,
     Claim,
     Finding,
     H,
@@ -22,8 +23,6 @@ from modeseek.paper.claims.base import (
     values_at,
 )
 from modeseek.paper.intervals import LEVEL, Interval
-
-TRUE = 3
 
 
 def _changes(measured: Measured, reading: Reading, measure: str, level: float = LEVEL) -> dict[float, Interval]:

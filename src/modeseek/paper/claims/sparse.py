@@ -12,6 +12,7 @@ from modeseek.paper.claims.base import (
     MS_NEAREST,
     SMS_SEARCHED,
     SPREADS,
+    TRUE,
     Claim,
     Finding,
     H,
@@ -31,7 +32,6 @@ from modeseek.paper.contenders import FIXED, POLICIES
 from modeseek.paper.intervals import Interval
 from modeseek.paper.steps import ENDS, UNITS
 
-TRUE = 3
 FEW = range(1, LIMITS.few + 1)
 MANY = range(LIMITS.many + 1, 10**9)
 ALL = range(1, 10**9)

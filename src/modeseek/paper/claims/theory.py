@@ -15,10 +15,8 @@ from modeseek.paper.contenders import POLICIES
 from modeseek.paper.experiment import Hyperparameters
 from modeseek.paper.gradient import GradientNorm, last_norms
 from modeseek.paper.intervals import half_width, wilson
+from modeseek.paper.submartingale import ROUNDING
 from modeseek.paper.updates import Updates
-
-# smaller mean changes of L, divided by its upper bound, are rounding errors
-ROUNDING = 1e-14
 
 
 def _rises_in_the_mean(measured: Measured, reading: Reading) -> Finding:

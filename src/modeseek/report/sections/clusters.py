@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modeseek._common.scaling import Scaling
 from modeseek._common.text import format_value
 from modeseek.estimators.table import Trait
 from modeseek.plots.colors import NOISE_COLOR
+from modeseek.prepare.scaling import fit_scaling
 from modeseek.report.blocks import Block, CellLines, Heading, Swatch, TableBlock, TableCell
 from modeseek.report.cluster_traits import (
     MAX_CLUSTERS,
@@ -103,7 +103,7 @@ def _traits_cell(data: ReportData, traits: Sequence[Trait]) -> TableCell:
 
 def _means_cell(data: ReportData) -> TableCell:
     rows = data.original[data.labels >= 0]
-    means, spreads = Scaling.fit(rows, standardize=True)
+    _, means, spreads = fit_scaling("standard", rows)
     constant = np.ptp(rows, axis=0) == 0
     lines = [
         PlainText(f"{name}: {format_value(mean, spread)}" + ("" if same else f" ± {format_value(spread, spread)}"))

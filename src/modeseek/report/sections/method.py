@@ -4,7 +4,7 @@ import numpy as np
 
 from modeseek._common.text import NameSetting, counted
 from modeseek.estimators import ModeSeek
-from modeseek.estimators.alternatives import listed_alternatives, rating
+from modeseek.estimators.alternatives import listed_alternatives
 from modeseek.estimators.result import FitResult
 from modeseek.report.blocks import Block, Heading, Paragraph, TableBlock, TableCell, Verdict
 from modeseek.report.markdown_text import PlainText
@@ -49,11 +49,14 @@ def _choice(model: ModeSeek, result: FitResult, name_setting: NameSetting) -> li
         blocks.append(Paragraph(text))
     others = listed_alternatives(model)
     if others:
-        rows = [[counted(other.n_clusters, "cluster"), f"{rating(other)[1]:.2f}", other.proposer] for other in others]
+        rows = [
+            [counted(other.n_clusters, "cluster"), f"{other.expected_agreement:.2f}", other.proposer]
+            for other in others
+        ]
         caption = f"Other partitions that were considered, the best first. {EXPECTED_AGREEMENT}"
         if model.n_clusters is None:
             caption += f" Set {name_setting('n_clusters', None)} to get another number of clusters."
-        blocks.append(TableBlock(["alternative", rating(others[0])[0], "proposed by"], rows, caption))
+        blocks.append(TableBlock(["alternative", "expected agreement", "proposed by"], rows, caption))
     return blocks
 
 

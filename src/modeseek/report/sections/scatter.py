@@ -13,7 +13,7 @@ from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._storage import temporary_folder
 from modeseek.estimators import ModeSeek
-from modeseek.estimators.alternatives import chosen_one, listed_alternatives, rating
+from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.clusters import save_clusters
@@ -133,7 +133,7 @@ def _partitions(data: ReportData, rows: IntArray) -> dict[str, Any]:
     if not isinstance(data.estimator, ModeSeek):
         return {"chosen": chosen, "partitions": []}
     if data.table.n_clusters > 1 and (own := chosen_one(data.estimator)) is not None:
-        chosen["note"] = "{} {:.2f}".format(*rating(own))
+        chosen["note"] = f"expected agreement {own.expected_agreement:.2f}"
     listed = []
     for each in listed_alternatives(data.estimator):
         numbers, labels = np.unique(matched_labels(each.labels, data.labels), return_inverse=True)
@@ -142,7 +142,7 @@ def _partitions(data: ReportData, rows: IntArray) -> dict[str, Any]:
         listed.append(
             {
                 "name": counted(each.n_clusters, "cluster"),
-                "note": "{} {:.2f}".format(*rating(each)),
+                "note": f"expected agreement {each.expected_agreement:.2f}",
                 "labels": _encode(labels[rows].astype("<u4")),
                 "clusters": [
                     {"name": f"cluster {k}", "size": int(size), "color": colors[number].lower()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from modeseek._common.text import listed
 from modeseek._common.version import __version__
 from modeseek.report.blocks import Block, Details, Heading, HtmlBlock, TableBlock
 from modeseek.report.markdown_text import PlainText
@@ -40,5 +41,4 @@ def code_section(code: str) -> list[Block]:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    listed, rest = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
-    return listed if rest <= 0 else f"{listed} and {rest:,} more; {len(names):,} in total"
+    return listed(names, MAX_NAMES) + (f"; {len(names):,} in total" if len(names) > MAX_NAMES else "")

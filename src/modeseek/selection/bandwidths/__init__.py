@@ -1,10 +1,9 @@
 """Automatic bandwidths: a range for doubly stochastic mean shift, and a single bandwidth for the others."""
 
-from modeseek.selection.bandwidths.automatic import Algorithm, BandwidthScore, automatic_range, score_bandwidths
+from modeseek.selection.bandwidths.automatic import BandwidthScore, automatic_range, score_bandwidths
 from modeseek.selection.bandwidths.ranges import Range, complete_range, estimate_bandwidth, local_scales
 
 __all__ = [
-    "Algorithm",
     "BandwidthScore",
     "Range",
     "automatic_range",

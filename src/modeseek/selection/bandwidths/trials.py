@@ -126,8 +126,8 @@ def chain_partition(
 ) -> IntArray:
     """Return the clusters of a short chain: DSMS with a shrinking range, or SMS with a single bandwidth."""
     policy, tau = (Shrinking(h.h_min, h.h_max, h.h_inf), h.h_min / 4) if isinstance(h, Range) else (Constant(h), h / 4)
-    engine = choose("brute", BIWEIGHT, points)
-    chain = doubly_stochastic(Problem(points, weights, BIWEIGHT, geometry, engine), policy, seed=config.seed)
+    problem = Problem(points, weights, choose("brute", BIWEIGHT, points), BIWEIGHT, geometry)
+    chain = doubly_stochastic(problem, policy, seed=config.seed)
     found = run(chain, Stopping(tau, max_sweeps=config.max_sweeps))
     return partition(chain, found, tau).labels.astype(np.int32)
 

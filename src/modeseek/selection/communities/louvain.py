@@ -39,23 +39,25 @@ def shared_neighbor_graph(indices: IntArray) -> csr_array:
     return graph
 
 
-def louvain(
-    graph: csr_array, resolution: float = 1.0, *, seed: int = 0, config: CommunitiesConfig = DEFAULT.communities
-) -> IntArray:
-    """Return communities of high modularity by the Louvain method.
+def nested_communities(
+    graph: csr_array, resolutions: Iterable[float], *, seed: int = 0, config: CommunitiesConfig = DEFAULT.communities
+) -> Iterator[IntArray]:
+    """Yield communities of high modularity by the Louvain method, for falling resolutions.
+
+    Each partition starts from the communities of the one before.
 
     Parameters
     ----------
     graph : (n, n) sparse array
         Symmetric, with positive weights and an empty diagonal.
-    resolution : float
+    resolutions : iterable of float
         A higher resolution gives smaller communities.
     seed : int
         Seed of the order in which nodes are visited.
     config : CommunitiesConfig
 
-    Returns
-    -------
+    Yields
+    ------
     labels : (n,) array of int32
         Numbered by their first members.
 
@@ -67,18 +69,8 @@ def louvain(
     Examples
     --------
     >>> ring = np.roll(np.eye(6), 1, axis=1) * [0.1, 1, 1, 0.1, 1, 1]
-    >>> louvain(csr_array(ring + ring.T))
+    >>> next(nested_communities(csr_array(ring + ring.T), [1.0]))
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    """
-    return next(nested_communities(graph, (resolution,), seed=seed, config=config))
-
-
-def nested_communities(
-    graph: csr_array, resolutions: Iterable[float], *, seed: int = 0, config: CommunitiesConfig = DEFAULT.communities
-) -> Iterator[IntArray]:
-    """Yield communities for falling resolutions; each starts from the communities of the one before.
-
-    The parameters are those of `louvain`.
     """
     from modeseek.selection.communities.loops import merge_communities, move_nodes
 

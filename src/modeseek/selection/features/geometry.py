@@ -43,7 +43,7 @@ GEOMETRY = tuple(
 )
 
 
-# clusters of fewer points have no neighbouring cluster
+# clusters of fewer points have no neighbouring cluster, and are in no pair of clusters that is compared
 LEAST_POINTS = 6
 
 

@@ -10,6 +10,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.features.base import Feature, spread
+from modeseek.selection.features.geometry import LEAST_POINTS
 from modeseek.selection.features.partitions import Partitions
 
 PAIRS = tuple(
@@ -47,7 +48,7 @@ def pair_sample(data: SelectionData, rows: IntArray) -> PairSample:
 
 def pair_features(sample: PairSample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
     """Return the features of each partition, by name; none of partitions with fewer than two large clusters."""
-    from modeseek.selection.features.pairs_loops import LEAST_POINTS, compare_pairs
+    from modeseek.selection.features.pairs_loops import compare_pairs
 
     own = Partitions(partitions.start, partitions.sizes, partitions.labels[:, sample.rows])
     chosen = own.largest_clusters(config.max_separated, LEAST_POINTS)

@@ -9,8 +9,6 @@ from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.features.partitions import Partitions
 
-# clusters of fewer points are left out
-LEAST_POINTS = 6
 # points within this distance of a center, or of the middle, are counted; the centers are at 0 and 1
 WINDOW = 0.12
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.storable import is_within, require, storable
+from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_number, check_weights
+from modeseek.meanshift.partition import rank_by_weight
 from modeseek.selection.modes.point_tree import PointTree, cut, level_for, peaks, point_tree
 
 if TYPE_CHECKING:
@@ -84,17 +86,12 @@ class MergeTree:
     def __repr__(self) -> str:
         most = ", ".join(f"{each:.3g}" for each in self.prominence[:5])
         more = ", ..." if len(self) > 5 else ""
-        modes = "1 mode" if len(self) == 1 else f"{len(self):,} modes"
-        return f"MergeTree({modes} in {len(self.inverse):,} rows, prominence {most}{more})"
+        return f"MergeTree({counted(len(self), 'mode')} in {len(self.inverse):,} rows, prominence {most}{more})"
 
     def cut(self, prominence: float) -> IntArray:
         """Return the cluster of each row, for the modes with at least a given prominence; the heaviest is cluster 0."""
         labels = cut(self.point_tree, check_number("prominence", prominence, strict=False))
-        _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-        order = np.lexsort((first, -np.bincount(labels, weights=self.weights)))
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return rank[labels][self.inverse]
+        return rank_by_weight(labels, self.weights).labels[self.inverse]
 
     def clusters(self, n_clusters: int) -> IntArray:
         """Return the cluster of each row, for a number of clusters; see `level_for` if that number is impossible."""

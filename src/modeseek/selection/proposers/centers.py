@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.config import SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.proposers.base import Proposal
 from modeseek.selection.proposers.samples import draw, nearest_center, ward_clusters, ward_tree
@@ -21,7 +21,7 @@ class Centers:
     name: ClassVar[str] = "centers"
     needs_coordinates: ClassVar[bool] = True
 
-    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+    def __init__(self, config: SelectionConfig) -> None:
         self.config = config.centers
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from modeseek.selection.communities import nested_communities, shared_neighbor_graph
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.config import SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.proposers.base import Proposal
 
@@ -21,7 +21,7 @@ class Communities:
     name: ClassVar[str] = "communities"
     needs_coordinates: ClassVar[bool] = False
 
-    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+    def __init__(self, config: SelectionConfig) -> None:
         self.config = config.communities
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:

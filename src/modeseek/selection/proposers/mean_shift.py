@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.config import SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.proposers.base import Proposal
 from modeseek.selection.proposers.samples import draw, nearest_point
@@ -22,7 +22,7 @@ class MeanShiftProposer:
     name: ClassVar[str] = "mean_shift"
     needs_coordinates: ClassVar[bool] = True
 
-    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+    def __init__(self, config: SelectionConfig) -> None:
         self.config = config.mean_shift
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:

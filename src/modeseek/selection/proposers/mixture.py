@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.config import SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.gaussian_mixture import FORMS, fit_mixture, n_parameters
 from modeseek.selection.proposers.base import Proposal
@@ -22,7 +22,7 @@ class Mixtures:
     name: ClassVar[str] = "mixture"
     needs_coordinates: ClassVar[bool] = True
 
-    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+    def __init__(self, config: SelectionConfig) -> None:
         self.config = config.mixture
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modeseek._common.types import Array, IntArray
-from modeseek.selection.config import DEFAULT, SelectionConfig
+from modeseek.selection.config import SelectionConfig
 from modeseek.selection.data import SelectionData
 from modeseek.selection.proposers.base import Proposal
 from modeseek.selection.sorting import ascending
@@ -41,7 +41,7 @@ class SpanningTree:
     name: ClassVar[str] = "spanning_tree"
     needs_coordinates: ClassVar[bool] = False
 
-    def __init__(self, config: SelectionConfig = DEFAULT) -> None:
+    def __init__(self, config: SelectionConfig) -> None:
         self.config = config.spanning_tree
 
     def propose(self, data: SelectionData, rng: np.random.Generator, sample_share: float = 1.0) -> list[Proposal]:

@@ -22,7 +22,7 @@ from modeseek.meanshift.engines.coincident_points import (
 )
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.kernels.profiles import ZeroOutside
-from modeseek.meanshift.types import Draws, EndTest, ProfileLike, SweepsEnd, SweepsInfo
+from modeseek.meanshift.types import Draws, EndTest, Engine, ProfileLike, SweepsEnd, SweepsInfo
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.loops import BruteShifts
@@ -217,14 +217,10 @@ def _updates_per_call(X: Array) -> int:
     return max(1, WORK_PER_CALL // max(1, X.size))
 
 
-class BruteEngine:
+class BruteEngine(Engine):
     """Sums over all pairs, compiled by Numba."""
 
     name = "brute"
-
-    def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:
-        """Return None: this engine supports every profile that compiles."""
-        return None
 
     def open(
         self, points: Array, weights: Array, profile: ProfileLike, geometry: Geometry, n_jobs: int | None = None

@@ -32,4 +32,4 @@ class CudaConfig:
     cells_per_bandwidth: int | None = None
 
 
-DEFAULT_CUDA = CudaConfig()
+DEFAULT = CudaConfig()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
-from modeseek.meanshift.engines.cuda.config import DEFAULT_CUDA, CudaConfig
+from modeseek.meanshift.engines.cuda.config import DEFAULT, CudaConfig
 from modeseek.meanshift.types import ChainEnd, ChainJob, ProfileLike
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CudaEngine:
 
     name = "cuda"
 
-    def __init__(self, config: CudaConfig = DEFAULT_CUDA) -> None:
+    def __init__(self, config: CudaConfig = DEFAULT) -> None:
         self._config = config
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:

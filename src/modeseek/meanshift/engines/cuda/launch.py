@@ -9,6 +9,7 @@ from numba import cuda
 
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
+from modeseek.meanshift.certificate import ROUNDING_ULPS
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, multiprocessors
 from modeseek.meanshift.engines.cuda.kernels.chains import (
     ENDED,
@@ -143,7 +144,7 @@ class _Launch:
             np.stack([round_keys(job.plan.seed, job.plan.chain) for job in jobs]),
             np.array([encode_policy(job.plan.policy) for job in jobs], dtype=np.float64),
             *np.ascontiguousarray(endings.T),
-            np.full(len(jobs), 16 * float(np.finfo(self._dtype).eps)),
+            np.full(len(jobs), ROUNDING_ULPS * float(np.finfo(self._dtype).eps)),
             np.array([float(_local_scales(job).max()) for job in jobs]),
         )
         on_device = Problems(put(points), put(weights.astype(self._dtype)), put(cumulative), put(local_scales))

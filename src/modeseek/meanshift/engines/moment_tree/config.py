@@ -42,4 +42,4 @@ class TreeConfig:
     updates_per_thread: int = 500
 
 
-DEFAULT_TREE = TreeConfig()
+DEFAULT = TreeConfig()

@@ -6,7 +6,7 @@ from joblib import effective_n_jobs
 from modeseek._common.resources import check_time
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.moment_tree import tree as trees
-from modeseek.meanshift.engines.moment_tree.config import DEFAULT_TREE, TreeConfig
+from modeseek.meanshift.engines.moment_tree.config import DEFAULT, TreeConfig
 from modeseek.meanshift.engines.moment_tree.tree import QueryScratch, Tree
 from modeseek.meanshift.engines.workspace import BaseWorkspace, QueryBlock, UpdateBlock, contiguous_queries, map_blocks
 from modeseek.meanshift.types import Draws, ProfileLike
@@ -128,7 +128,7 @@ class MomentTreeEngine:
 
     name = "moment_tree"
 
-    def __init__(self, config: TreeConfig = DEFAULT_TREE) -> None:
+    def __init__(self, config: TreeConfig = DEFAULT) -> None:
         self._config = config
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:

@@ -17,6 +17,7 @@ from modeseek._common.jit import FAST_MATH
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
 from modeseek.meanshift.engines.moment_tree.updates import compiled, count_moments, helper, move, position
 from modeseek.meanshift.engines.shared_loops import sum_low
+from modeseek.meanshift.engines.workspace import SHORTEST
 
 # A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
 # moments may be rounding error.
@@ -196,7 +197,7 @@ def _apply_shift(q, shift, spherical):  # type: ignore[no-untyped-def]
     x0, x1, x2 = q[0] + shift[0], q[1] + shift[1], q[2] + shift[2]
     if spherical:
         length = np.sqrt(x0 * x0 + x1 * x1 + x2 * x2)
-        if length <= 1e-12:
+        if length <= SHORTEST:
             return q
         return x0 / length, x1 / length, x2 / length
     return x0, x1, x2

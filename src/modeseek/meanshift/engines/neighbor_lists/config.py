@@ -45,7 +45,7 @@ class ListConfig:
     coordinates_per_call: int = 200_000_000
 
 
-DEFAULT_LISTS = ListConfig()
+DEFAULT = ListConfig()
 
 
 def pair_cost(d: int) -> float:

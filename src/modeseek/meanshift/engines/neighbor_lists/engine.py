@@ -12,7 +12,7 @@ from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.brute.blocks import MAX_SECOND_DIMENSION, expected_visits, power_of
 from modeseek.meanshift.engines.coincident_points import MergeConfig, MergingWorkspace, PointGroups, shift_distinct
 from modeseek.meanshift.engines.neighbor_lists.arrays import GroupState
-from modeseek.meanshift.engines.neighbor_lists.config import DEFAULT_LISTS, ListConfig, pair_cost
+from modeseek.meanshift.engines.neighbor_lists.config import DEFAULT, ListConfig, pair_cost
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.types import ProfileLike
 
@@ -147,7 +147,7 @@ class NeighborListsEngine:
 
     name = "neighbor_lists"
 
-    def __init__(self, config: ListConfig = DEFAULT_LISTS) -> None:
+    def __init__(self, config: ListConfig = DEFAULT) -> None:
         self._config = config
 
     def refusal(self, profile: ProfileLike, dimensions: int) -> str | None:

@@ -13,6 +13,7 @@ from numba import cuda, float64, int32, uint32
 
 from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec, weight_of
+from modeseek.meanshift.engines.workspace import SHORTEST
 
 # A tile has 64 queries, 32 points and 16 coordinates at a time; a block of 16 x 16 threads has 4 x 2 pairs per thread.
 QUERIES = 64
@@ -202,4 +203,4 @@ def finish(queries, mass, gone, order, spherical, moved):  # type: ignore[no-unt
         square += s * s
     length = math.sqrt(square) if spherical else 1.0
     for c in range(d):
-        moved[order[k], c] = gone[0, c, k] / length if length > 1e-12 else queries[c, k]
+        moved[order[k], c] = gone[0, c, k] / length if length > SHORTEST else queries[c, k]

@@ -8,14 +8,12 @@ from typing import Any
 from numba import cuda, float64, int32
 
 from modeseek.meanshift.bandwidth.draws import BOUND_RTOL
+from modeseek.meanshift.certificate import MAX_ANGLE, WITNESSES
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device
 from modeseek.meanshift.engines.cuda.kernels.single_shift import KernelSpec
 
-# Number of points whose distances are tested before all pairs, and number of rows of pairs between two tests.
-WITNESSES = 16
+# Number of rows of pairs between two tests.
 ROWS = 64
-# As in `modeseek.meanshift.certificate`: the largest angle between two points of a cluster under the cosine metric.
-MAX_ANGLE = math.pi / 4
 
 
 @cache

@@ -18,6 +18,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.cuda.kernels.block import device, kernel_of
 from modeseek.meanshift.engines.cuda.kernels.single_shift import weight_of
 from modeseek.meanshift.engines.moment_tree.sums import low_power_sums
+from modeseek.meanshift.engines.workspace import SHORTEST
 
 FLAT = 0
 BIWEIGHT = 1
@@ -191,7 +192,7 @@ def climb_kernel(code: int, dim: int) -> Any:
             size = math.sqrt(square) if spherical else 1.0
             length = 0.0
             for c in range(dim):
-                new = s[c] / size if size > 1e-12 else q[c]
+                new = s[c] / size if size > SHORTEST else q[c]
                 length += (new - q[c]) * (new - q[c])
                 q[c] = new
             length = math.sqrt(length)

@@ -4,22 +4,17 @@ A policy is a row of numbers: the fields of `modeseek.meanshift.bandwidth.Policy
 """
 
 from modeseek.meanshift.bandwidth import PolicyCode, formulas
+from modeseek.meanshift.bandwidth.compiled_draws import ANCHORED, SHRINKING, UNIFORM, WALK
+from modeseek.meanshift.bandwidth.draws import FROZEN_RTOL
 from modeseek.meanshift.engines.cuda.kernels.block import device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 
-# The policies, by their position in `CODED_POLICIES`.
-UNIFORM = 1
-SHRINKING = 2
-ANCHORED = 3
-WALK = 4
 # The positions of fields in a row.
 H_MIN = PolicyCode._fields.index("h_min")
 H_0 = PolicyCode._fields.index("h_0")
 H_MAX = PolicyCode._fields.index("h_max")
 NU = PolicyCode._fields.index("nu")
 A = PolicyCode._fields.index("a")
-# As in `meanshift.chains.algorithms`: a bandwidth is fixed if a draw changes it by at most this share.
-FROZEN = 1e-5
 
 _log_log = device(translated(formulas.log_log))
 _power = device(translated(formulas.power))
@@ -74,11 +69,11 @@ def upper(policy, h, k):  # type: ignore[no-untyped-def]
 
 @device
 def frozen(policy, h, k):  # type: ignore[no-untyped-def]
-    """Return whether every possible next draw changes h by at most FROZEN * h."""
+    """Return whether every possible next draw changes h by at most FROZEN_RTOL * h."""
     largest = 1.0 - 2.0**-53
     if policy[0] == WALK:
         nu = nu_of(policy, k + 1)
         low, high = draw_walk(policy, 0.0, nu, h), draw_walk(policy, largest, nu, h)
     else:
         low, high = draw(policy, 0.0, k + 1), draw(policy, largest, k + 1)
-    return abs(low - h) <= FROZEN * h and abs(high - h) <= FROZEN * h
+    return abs(low - h) <= FROZEN_RTOL * h and abs(high - h) <= FROZEN_RTOL * h

@@ -11,6 +11,7 @@ from numba import cuda, float64, uint32, uint64
 from modeseek.meanshift.engines.cuda.kernels.block import LANES, block_of, device
 from modeseek.meanshift.engines.cuda.kernels.translate import translated
 from modeseek.meanshift.engines.shared_loops import SHAPES
+from modeseek.meanshift.engines.workspace import SHORTEST
 
 # Up to this dimension, all coordinates stay in registers.
 MAX_LOW = 3
@@ -139,7 +140,7 @@ def low_shifter(spec: KernelSpec) -> Callable[..., Any]:
         m0, m1, m2 = q0 + m0 * scale, q1 + m1 * scale if dim > 1 else q1, q2 + m2 * scale if dim > 2 else q2
         if spherical:
             length = real(math.sqrt(m0 * m0 + m1 * m1 + m2 * m2))
-            if length > real(1e-12):
+            if length > real(SHORTEST):
                 m0, m1, m2 = m0 / length, m1 / length, m2 / length
             else:
                 m0, m1, m2 = q0, q1, q2
@@ -211,7 +212,7 @@ def high_shifter(spec: KernelSpec) -> Callable[..., Any]:
         square = 0.0
         for c in range(me, d, threads):
             old = x[c * stride + i]
-            if length > 1e-12:
+            if length > SHORTEST:
                 x[c * stride + i] = real(new[c] / length)
             gone = float64(x[c * stride + i]) - old
             square += gone * gone
