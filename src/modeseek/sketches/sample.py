@@ -33,7 +33,8 @@ class Sample:
     size : int
         Largest number of rows in the sample.
     keys : (m, 2) array
-        Hashes of the sampled rows, ascending: of their absolute values in any order, and of the rows themselves.
+        Two hashes of each sampled row, in ascending order. The first is a hash of the absolute values that does not
+        depend on the order of the columns, the second a hash of the row itself.
     rows : (m, d) array
         The sampled rows.
     counts : (m,) array
@@ -50,7 +51,7 @@ class Sample:
 
     @classmethod
     def empty(cls, size: int, d: int, dtype: np.dtype | type = np.float64) -> Sample:
-        """Return the sample of no rows."""
+        """Return a sample without rows."""
         return cls(size, np.empty((0, 2), np.uint64), np.empty((0, d), dtype), np.empty(0), 0.0)
 
     def __len__(self) -> int:
@@ -58,11 +59,11 @@ class Sample:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample has all distinct rows."""
+        """Whether the sample certainly has all distinct rows, because it is not full."""
         return len(self.rows) < self.size
 
     def add(self, rows: Array, weights: Array | None = None) -> Sample:
-        """Return the sample of more rows.
+        """Return the sample after rows are added.
 
         Examples
         --------
@@ -74,7 +75,7 @@ class Sample:
         weights = np.ones(len(rows)) if weights is None else weights
         keys = _keys(rows.astype(np.float64))
         total = self.weight + float(weights.sum())
-        if len(self.keys) == self.size:  # most rows of a long stream have too large a hash
+        if len(self.keys) == self.size:  # drop rows with too large a hash, which are most rows of a long stream
             small = keys[:, 0] <= self.keys[-1, 0]
             rows, keys, weights = rows[small], keys[small], weights[small]
         return self._with(keys, rows, weights, total)
