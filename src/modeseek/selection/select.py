@@ -116,8 +116,9 @@ class Ranking:
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        They are in the order of their expected agreement with a truth within the bounds. The single cluster is last
-        unless it is best without bounds: an upper bound should not hide that there are clusters.
+        They are ranked by their expected agreement with the truth, if the true number of clusters is within the bounds.
+        The single cluster is last, unless it is best without bounds, too. Otherwise, an upper bound that excludes the
+        best candidates could give a single cluster for data with clusters.
         """
         inside = np.array([bounds.contains(count) for count in self.counts])
         if inside.all() or not inside.any():
@@ -160,7 +161,7 @@ class Selector:
     knowledge: Knowledge | None = None
 
     def __post_init__(self) -> None:
-        # with fewer points, threads wait for the interpreter lock for most of the time
+        # with fewer points for each thread, threads wait for the interpreter lock for most of the time
         self.n_jobs = min(effective_n_jobs(self.n_jobs), 1 + len(self.data) // POINTS_PER_THREAD)
 
     @cached_property
@@ -190,7 +191,7 @@ class Selector:
         return Ranking(pool, features, self.choice)
 
     def _config_in_time(self) -> SelectionConfig:
-        """Return the config; after Ctrl-C without subsamples, which take longest."""
+        """Return the config. After Ctrl-C, it has no subsamples for reproducibility, which take longest."""
         if not self.progress.interruption:
             return self.config
         return replace(self.config, reproducibility=replace(self.config.reproducibility, n_subsamples=0))
@@ -226,7 +227,7 @@ class Selector:
         return self._selection(labels, chosen, message, candidates, halves)
 
     def _with_rare(self, labels: IntArray) -> tuple[IntArray, list[IntArray]]:
-        """Split off rare clusters, unless the number of clusters then leaves the bounds."""
+        """Split off rare clusters, unless the number of clusters is then outside of the bounds."""
         if self.progress.interruption:
             return labels, []
         found, halves = split_off_rare(labels, self.rare(), self.config)
@@ -321,7 +322,7 @@ class Selector:
     def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:
         """Return candidates with different numbers of clusters and different partitions, the chosen one first.
 
-        Of a number of clusters, it is the candidate that is chosen if this number is given.
+        For each number of clusters, it is the candidate that would be chosen if the user asked for this number.
         """
         chosen = {int(ranking.counts[i]): i for i in order[:1]}
         for count in ranking.counts[list(order)]:

@@ -69,7 +69,7 @@ def automatic_range(
     geometry : Geometry, optional
         Default: Euclidean space.
     blurring : bool
-        Whether trial runs are those of blurring mean shift, or of mean shift, which needs larger bandwidths.
+        Whether trial runs use blurring mean shift. If False, they use mean shift, which needs larger bandwidths.
     watch : callable, optional
         Called with a `Stage` as the choice proceeds.
     config : RangeConfig
@@ -102,7 +102,8 @@ def score_bandwidths(
 ) -> list[BandwidthScore]:
     """Return the bandwidths of the grid, from the smallest to the largest, with their scores.
 
-    Candidates are proposed on at most 2,000 points; trial runs have at most 500 of them, and 300 above 32 features.
+    Candidates are proposed on a sample of at most 2,000 points. Trial runs use at most 500 of these points, or 300 if
+    there are more than 32 features.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def _ignore(stage: Stage) -> None:
 
 
 def _samples(points: Array, n_tried: int, config: RangeConfig) -> tuple[IntArray, IntArray]:
-    """Return the indices of a random sample for candidates, and which of these are used for trial runs.
+    """Return the indices of a random sample for candidates, and the positions in it of the points for trial runs.
 
     Points are sorted by their distance from the mean, so that the sample depends neither on the order of rows nor on a
     rotation.
@@ -174,8 +175,8 @@ def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
 def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
     """Return the range around the best bandwidth, or around the mean of its neighbours that are nearly as good.
 
-    Scores are smoothed over neighbouring bandwidths. The range ends half-way to the next bandwidth with a much lower
-    score, or before, because in many dimensions a bandwidth that is larger by a few percent may merge all clusters.
+    Scores are smoothed over neighbouring bandwidths. The range extends at most half-way to the next bandwidth with a
+    much lower score: in many dimensions, a bandwidth that is larger by a few percent may merge all clusters.
     """
     bandwidths = np.log([each.h for each in scored])
     raw = np.array([each.score for each in scored])
@@ -183,7 +184,7 @@ def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
     scores = (1.0 - config.smoothing) * raw + config.smoothing * (around[:-2] + around[2:]) / 2
     best = int(scores.argmax())
     if scored[best].n_clusters == 1:
-        # outliers of all points may be further away than those of the sample
+        # the largest bandwidth, because outliers of all points may be further away than those of the sample
         center = bandwidths[-1]
     else:
         worse = np.flatnonzero(scores < scores[best] - config.plateau)

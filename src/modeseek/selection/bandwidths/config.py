@@ -16,14 +16,17 @@ class RangeConfig:
     max_points : int
         Trial runs use at most this many points of that sample.
     max_points_many_features : int
-        The same for data of more than `many_features` features.
+        Trial runs use at most this many points if the data have more than `many_features` features.
     many_features : int
+        See `max_points_many_features`.
     min_points : int
         For fewer points, the bandwidth is the median distance to neighbour number sqrt(2 n), without trial runs.
     n_counts : int
-        Number of neighbour counts whose median distances are bandwidths.
+        Number of values of k, from 1 to the number of points, for which the median distance to the k-th neighbour is
+        a bandwidth.
     max_ratio, min_ratio : float
-        Bounds on the ratio of successive bandwidths: more are inserted into larger gaps, and closer ones are dropped.
+        Bounds on the ratio of successive bandwidths. Bandwidths are inserted where the ratio is larger than
+        `max_ratio`, and dropped where it is smaller than `min_ratio`.
     max_sweeps : int
         Upper bound on the sweeps of a trial run.
     tol : float

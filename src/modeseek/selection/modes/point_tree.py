@@ -37,7 +37,7 @@ def _check_tree(tree: PointTree) -> None:
 
 @storable(_check_tree)
 class PointTree(NamedTuple):
-    """The saddle at which the component of each point met one with a higher peak.
+    """A merge tree: the saddle at which the component of each point meets a component with a higher peak.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> Poin
     edges : (m, 2) array-like of int
         Pairs of neighbouring points.
     saddles : (m,) array-like
-        Log density on each edge. Values above the lower of the two heights are reduced to it.
+        Log density on each edge. Values above the lower of the two heights are reduced to that height.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def cut(tree: PointTree, level: float) -> IntArray:
 
 
 def cuts(tree: PointTree, levels: Sequence[float]) -> Iterator[IntArray]:
-    """Yield `cut` for several levels, as 32-bit integers; each point is assigned to its peak only once."""
+    """Yield the labels of `cut` for several levels, as 32-bit integers; points are assigned to peaks only once."""
     from modeseek.selection.modes.loops import cut_at
 
     peak = np.flatnonzero(tree.prominence > 0.0)
