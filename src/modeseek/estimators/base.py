@@ -41,7 +41,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in
-    `_store`. A fit that raises an exception leaves an earlier fit unchanged.
+    `_store`. A fit that raises an error leaves an earlier fit unchanged; an interrupted fit does not.
     """
 
     metric: str = "euclidean"
@@ -209,7 +209,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
 
     @property
     def _needs_all_rows(self) -> bool:
-        """Whether a parameter rules out a sketch with `sketch="auto"`."""
+        """Whether a parameter needs all rows, so that `sketch="auto"` uses no sketch."""
         return False
 
     @property

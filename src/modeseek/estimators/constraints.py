@@ -1,4 +1,4 @@
-"""Must-link and cannot-link pairs: checks, how many a partition satisfies, and the repair of a result."""
+"""Must-link and cannot-link pairs: checks, the share that a partition satisfies, and a result that satisfies all."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def with_constraints(result: FitResult, constraints: Constraints) -> FitResult:
         votes = np.bincount(labels[rows], weights=points.weights[rows], minlength=k)
         wanted = [int(label) for label in np.argsort(-votes, kind="stable") if votes[label] > 0]
         allowed = [label for label in [*wanted, *_nearest_clusters(result, rows)] if label not in taken]
-        # a further new cluster if earlier ones are taken
+        # if no cluster is allowed, take the first new one that is allowed
         place[each] = allowed[0] if allowed else next(label for label in range(k, k + n) if label not in taken)
         new[rows] = place[each]
     if (new == labels).all():

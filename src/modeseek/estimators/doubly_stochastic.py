@@ -25,8 +25,9 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
 
         x_i <- S_h(x_i) = sum_j w_j G((x_i - x_j)/h) x_j / sum_j w_j G((x_i - x_j)/h),
 
-    with a bandwidth h drawn from [h_min, h_max] by a policy. Points collapse into groups, which are the clusters; their
-    number need not be known. The run ends as soon as it is certain that no later draw can change the partition.
+    with a bandwidth h drawn from [h_min, h_max] by a policy. Points collapse into groups, which are the clusters. The
+    number of clusters need not be known. The run ends as soon as it is certain that no later draw can change the
+    partition.
 
     Parameters
     ----------

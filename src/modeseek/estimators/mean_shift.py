@@ -174,7 +174,7 @@ class MeanShift(ChainClusterer):
         chain, stopping = self._make_chain(data, seeds)
         result = self._run(chain, stopping, watch)
         last = result.state.points
-        # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
+        # scikit-learn counts the rows around a climber before its last step, which follows `max_iter` other steps
         climbed = chain.sweep(result.state)[0].points if profile is FLAT and not result.outcome.converged else last
         ends, reach = points.to_data(climbed), chain.problem.reach(h)
         found = partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs)
@@ -202,7 +202,7 @@ class MeanShift(ChainClusterer):
         start, most_steps = seeds.positions if seeds else data.points.values, sweeps if scouts else 0
         problem = self._problem(data.points, h)
         chain = mean_shift(problem, h, tol=self._tolerance(), queries=start, most_steps=most_steps)
-        limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
+        limit = 2 * sweeps * len(start) + 1  # never reached, although scouts climb twice
         return chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
 
     def _tolerance(self) -> float:

@@ -53,7 +53,7 @@ def check_sketch_memory(estimator: str, shape: tuple[int, int]) -> None:
     """Raise `NotEnoughMemory` if a sketch of the rows needs more memory than is available."""
     n, d = shape
     check_memory(
-        n * (80.0 + 16 * d) + 6e7,  # a copy, a hash and a weight of each row; the table of cells
+        n * (80.0 + 16 * d) + 6e7,  # a copy, a hash and a weight of each row, and the table of cells
         f"a sketch of {n:,} rows in {d:,} dimensions for {estimator}",
         "Pass the rows in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md).",
     )

@@ -81,7 +81,8 @@ class ModeSeek(BaseClusterer):
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsamples behind `memberships_`, `confidence_` and the stabilities. Labels do not depend on it.
+        Seed of the subsamples from which `memberships_`, `confidence_` and the stabilities are computed. Labels do not
+        depend on it.
     verbose : int, default=0
         If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional

@@ -271,7 +271,7 @@ class FitResult:
     tree : MergeTree or None
         Merge tree of the modes of the density.
     trace : Trace or None
-        What was recorded during the run.
+        Quantities that were recorded during the run.
     partition : Partition or None
         The partition before small clusters became noise, with its diameter, gap and certificate.
     n_updates : int or None
@@ -334,7 +334,7 @@ class FitResult:
 
     @property
     def n_chains(self) -> int:
-        """Number of chains behind the labels; 1 for algorithms without chains."""
+        """Number of chains from which the labels were computed; 1 for algorithms without chains."""
         return 1 if self.chain_labels is None else len(self.chain_labels)
 
     def row_memberships(self, rows: IntArray | None = None) -> Array:
@@ -438,7 +438,7 @@ def row_fields(labels: IntArray, n_clusters: int) -> dict[str, Any]:
 def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:
     """Return the labels and the centres of a partition after clusters with a weight below `min_size` become noise.
 
-    A `min_size` of 1 keeps all clusters: weights below 1 may sum to less.
+    A `min_size` of 1 keeps all clusters, even if the rows have weights below 1 and a cluster weighs less than 1.
     """
     keep = (part.sizes >= min_size) | (min_size <= 1)
     return np.where(keep, np.cumsum(keep) - 1, -1)[part.labels], part.centers[keep]

@@ -204,7 +204,7 @@ class ClusterTable:
         }
 
     def to_pandas(self, features: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the table as a DataFrame indexed by the label, noise last as -1."""
+        """Return the table as a DataFrame indexed by the cluster label; noise is the last row, with label -1."""
         try:
             import pandas as pd
         except ImportError as error:

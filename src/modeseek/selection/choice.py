@@ -48,7 +48,7 @@ class Choice:
     """An ensemble of networks with two hidden layers that scores candidates by their features.
 
     The second layer of a candidate also receives its *context*: the mean of the first layers of all candidates,
-    weighted by their agreement with it (`context_weights`).
+    weighted by their agreement with this candidate (`context_weights`).
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Choice:
         return self._scores(inputs, self._context(inputs, agreement))
 
     def probabilities(self, features: Array, agreement: Array) -> Array:
-        """Return the probability that each candidate is the true partition, as if one of them were."""
+        """Return the probability that each candidate is the true partition, given that one of them is."""
         return probabilities(self.scores(features, agreement), self.sharpness)
 
     def reasons(self, features: Array, agreement: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
@@ -134,7 +134,7 @@ class Choice:
 
     @cached_property
     def _columns(self) -> IntArray:
-        """Columns of the features and flags in `FEATURES`."""
+        """Indices of the features and flags in `FEATURES`."""
         return np.array([FEATURES.index(name) for name in (*self.names, *self.flags)])
 
     @cached_property

@@ -17,7 +17,7 @@ class DataConfig:
     Attributes
     ----------
     max_components : int
-        Data of more features are reduced to this number of principal components.
+        Data with more features are reduced to this number of principal components.
     max_coordinates : int
         Number of principal components in which Gaussians are fitted.
     least_spread : float
@@ -364,7 +364,7 @@ class ReproducibilityConfig(SubsamplesConfig):
 
 @dataclass(frozen=True)
 class VotesConfig(SubsamplesConfig):
-    """Settings of the subsamples behind memberships and confidence.
+    """Settings of the subsamples from which memberships and confidence are computed.
 
     Attributes
     ----------
@@ -385,7 +385,7 @@ class RareConfig:
     sampled : float
         A cluster is rare if a base sample has fewer of its points than this, on average.
     min_points : int
-        Least number of points of a rare cluster.
+        Smallest number of points of a rare cluster.
     n_neighbors : int
         Number of neighbours from which the density is estimated; half as many in a random half of the points.
     n_halves : int
@@ -422,7 +422,7 @@ class FeaturesConfig:
     max_gaussians : int
         Candidates with more clusters have no Gaussian features.
     max_separated : int
-        Number of largest clusters whose separation is measured.
+        Separation is measured for at most this many clusters, the largest ones.
     """
 
     graph_points: int = 4800

@@ -98,8 +98,9 @@ def prepare_data(
     points : Points
         At least three distinct points.
     engine : {"auto", "exact", "approximate", "cuda"}
-        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states;
-        "cuda" is exact and uses a GPU, except in few dimensions, where a k-d tree on the CPU is used.
+        How neighbours are searched. "auto" is approximate if both the number of points and the number of dimensions are
+        above the limits in `config.approximate`, and exact otherwise. "cuda" is exact and uses a GPU, except in few
+        dimensions, where a k-d tree on the CPU is used.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.

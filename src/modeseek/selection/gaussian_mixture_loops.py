@@ -88,7 +88,7 @@ def relative_densities(
     Parameters
     ----------
     columns : (d, n) array
-        The points; columns, so that the loops over points use vector instructions.
+        The points, one in each column, so that the loops over points use vector instructions.
     means, inverse : (k, d) and (k, d, d) arrays
         Means and inverse Cholesky factors of the covariances.
     offset : (k,) array

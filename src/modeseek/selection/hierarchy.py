@@ -151,7 +151,7 @@ def build_hierarchy(
         The partition.
     edges : MergeGraph
     finer : iterable of (n,) integer arrays
-        Other partitions. Parts are the intersections of their clusters with those of `labels`.
+        Other partitions. The parts are the intersections of the clusters of `labels` with the clusters of these.
     config : HierarchyConfig
 
     Examples
@@ -266,7 +266,7 @@ def _merge(
         elif centers is not None:
             distances = np.where(allowed, cdist(centers, centers), np.inf)
             i, j = divmod(int(distances.argmin()), k)
-            height = 1e100 * distances[i, j]  # beyond all heights on the graph
+            height = 1e100 * distances[i, j]  # larger than the heights of all merges along edges
         elif to_the_end:
             (i, j), height = divmod(int(allowed.argmax()), k), np.inf
         else:

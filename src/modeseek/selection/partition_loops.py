@@ -170,7 +170,7 @@ def _best_agreement_loop(table, own, others, sizes, theirs, order, middle, cells
 
 
 def best_agreement(table: IntArray, sizes: IntArray, others: IntArray, other_sizes: IntArray) -> tuple[Array, IntArray]:
-    """Return for each partition its largest adjusted Rand index with one of `others`, and which one that is."""
+    """Return for each partition its largest adjusted Rand index with one of `others`, and the index of that one."""
     c, m = table.shape
     own = _pairs_within(*_cluster_sizes(table, sizes))
     theirs = _pairs_within(*_cluster_sizes(others, other_sizes))

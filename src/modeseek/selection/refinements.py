@@ -1,4 +1,4 @@
-"""Refinements of candidates: small clusters absorbed, expectation maximization, spherical k-means."""
+"""Refinements of candidates: absorption of small clusters, expectation maximization, spherical k-means."""
 
 from __future__ import annotations
 

@@ -48,14 +48,14 @@ def select_partition(
 ) -> Selection:
     """Select a partition of data.
 
-    Ctrl-C ends the selection early: the candidates of the finished proposers are compared, and `interruption` has the
-    reason. Before the first proposer has finished, `KeyboardInterrupt` is raised.
+    Ctrl-C ends the selection early: the candidates of the finished proposers are compared, and the `interruption` of
+    the result says where it ended. Before the first proposer has finished, `KeyboardInterrupt` is raised.
 
     Parameters
     ----------
     data : SelectionData
     seed : int
-        Seed of the subsamples behind memberships and stability; the partition does not depend on it.
+        Seed of the subsamples from which memberships and stability are computed; the partition does not depend on it.
     bounds : ClusterBounds, optional
         Bounds on the number of clusters; a single cluster is excluded if `min_clusters` is 2 or more.
     watch : callable, optional
@@ -139,7 +139,7 @@ class Ranking:
         return Candidate(in_words(each.proposer), each.setting, each.labels, int(self.counts[i]), stable, expected)
 
     def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
-        """Return some candidates, except the single cluster."""
+        """Return the candidates with the indices `chosen`, without the single cluster."""
         return [self.candidate(i) for i in chosen if not self.is_single(i)]
 
     def name(self, i: int) -> str:
@@ -227,7 +227,7 @@ class Selector:
         return self._selection(labels, chosen, message, candidates, halves)
 
     def _with_rare(self, labels: IntArray) -> tuple[IntArray, list[IntArray]]:
-        """Split off rare clusters, unless the number of clusters is then outside of the bounds."""
+        """Split off rare clusters, unless the number of clusters would then be outside of the bounds."""
         if self.progress.interruption:
             return labels, []
         found, halves = split_off_rare(labels, self.rare(), self.config)

@@ -16,7 +16,7 @@ from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 
 
 class DaskChunk(NamedTuple):
-    """Where a chunk lies in its collection, for error messages, and how its rows are prepared.
+    """The position of a chunk in its collection, for error messages, and the settings for its rows.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def grid_level(sketch: Sketch) -> int:
 
 
 def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
-    """Return one sketch of the rows of several sketches."""
+    """Merge several sketches into one sketch of all their rows."""
     return reduce(Sketch.merge, sketches)
 
 

@@ -141,7 +141,7 @@ class DaskRows:
         return sketches[0].compute()
 
     def label(self, labeler: Labeler) -> Any:
-        """Return a lazy array with the value of each row, in the chunks of the rows."""
+        """Return a lazy array with the value of each row, with the same chunks as the rows."""
         from dask import delayed
 
         # as a task of its own, the labeler is sent to each worker once, and not with every chunk

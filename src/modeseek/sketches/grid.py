@@ -173,7 +173,7 @@ class GridCells:
             cells = cells.coarser()
 
     def merge(self, other: GridCells) -> GridCells:
-        """Return the cells of the rows of both."""
+        """Return cells with the rows of both objects."""
         if self.grid != other.grid:
             raise ValueError("cells of different grids cannot be merged: use the same Grid for both.")
         one, two = (self, other) if self.level >= other.level else (other, self)

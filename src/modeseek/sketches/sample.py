@@ -81,7 +81,7 @@ class Sample:
         return self._with(keys, rows, weights, total)
 
     def merge(self, other: Sample) -> Sample:
-        """Return the sample of the rows of both."""
+        """Return the sample of the rows of both samples."""
         if self.size != other.size:
             raise ValueError(f"samples of sizes {self.size} and {other.size} cannot be merged: use one size.")
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
@@ -93,7 +93,7 @@ class Sample:
         return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * factor)
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return the number of the sampled row that is nearest to each row."""
+        """Return the index of the sampled row that is nearest to each row."""
         return nearest(self.rows, rows, n_jobs=n_jobs)
 
     def _with(self, keys: Array, rows: Array, counts: Array, total: float) -> Sample:

@@ -120,7 +120,7 @@ class Sketch:
         return Sketch(cells, self.sample.add(rows, weights))
 
     def merge(self, other: Sketch) -> Sketch:
-        """Return the sketch of the rows of both; the order does not matter."""
+        """Return the sketch of the rows of both sketches; their order does not matter."""
         cells = None if self.cells is None or other.cells is None else self.cells.merge(other.cells)
         return Sketch(cells, self.sample.merge(other.sample))
 

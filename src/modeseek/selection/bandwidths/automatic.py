@@ -1,4 +1,4 @@
-"""Bandwidths from the data alone: the bandwidth whose clusters are expected to agree best with the true ones.
+"""Automatic bandwidths: the bandwidth whose clusters are expected to agree best with the true clusters.
 
 `ModeSeek`'s selection proposes candidate partitions of a sample, and its trained model gives each a probability.
 Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth with the
@@ -36,8 +36,8 @@ class BandwidthScore(NamedTuple):
     n_clusters : int
         Number of clusters of a trial run on a sample.
     score : float
-        Expected adjusted Rand index of these clusters with the candidates of `ModeSeek`'s selection, each weighted by
-        the probability that its trained model gives it.
+        Mean adjusted Rand index of these clusters with the candidates of `ModeSeek`'s selection, weighted by the
+        probabilities that the trained model of the selection gives to the candidates.
     """
 
     h: float
@@ -57,7 +57,7 @@ def automatic_range(
     """Return a narrow range around the bandwidth with the best score in `score_bandwidths`.
 
     h_inf is that bandwidth, or the geometric mean of neighbouring bandwidths with nearly the same score. The range
-    reaches from h_inf / 1.4 to 1.2 h_inf; it is narrower if the scores are much lower there. If the best score is that
+    reaches from h_inf / 1.4 to 1.2 h_inf, or less far if the scores are much lower there. If the best score is that
     of a single cluster, h_inf is the largest bandwidth. For fewer than twenty points, h_inf is the median distance to
     neighbour number sqrt(2 n). The result does not depend on a random seed.
 

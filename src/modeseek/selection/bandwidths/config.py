@@ -40,7 +40,7 @@ class RangeConfig:
     smoothing : float
         Weight of the two neighbouring bandwidths in the smoothed score of a bandwidth.
     plateau : float
-        Bandwidths next to the best one whose scores are lower by at most this much are averaged with it.
+        Neighbouring bandwidths are averaged with the best one if their scores are lower by at most this.
     lower, upper : float
         h_min and h_max as multiples of h_inf.
     least_share : float

@@ -1,4 +1,4 @@
-"""Ranges of bandwidths, their completion, bandwidth factors for each point, and scikit-learn's estimate."""
+"""Ranges of bandwidths, their completion by automatic values, local bandwidth factors, and scikit-learn's estimate."""
 
 from __future__ import annotations
 

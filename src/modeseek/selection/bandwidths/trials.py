@@ -76,7 +76,7 @@ def climbing_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
         if sweep == 0:
             np.fill_diagonal(kernel, sample.share)
         sums = kernel @ weighted
-        # in many dimensions, no point may be within the bandwidth of a mean of several points
+        # in many dimensions, the mean of several points may be farther than the bandwidth from all points
         found = np.flatnonzero(sums[:, -1] > 0.0)
         climbing, moved = climbing[found], sums[found, :-1] / sums[found, -1:]
         far = np.abs(moved - ends[climbing]).max(axis=1, initial=0.0) >= config.tol

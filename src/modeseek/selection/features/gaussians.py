@@ -24,7 +24,7 @@ GAUSSIANS = tuple(
 
 
 class GaussianSample(NamedTuple):
-    """Two halves of a sample, and the likelihood of the second under one Gaussian fitted to the first."""
+    """Two halves of a sample, and the mean log likelihood of the second half under one Gaussian fitted to the first."""
 
     train_rows: IntArray
     test_rows: IntArray

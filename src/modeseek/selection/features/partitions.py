@@ -1,4 +1,4 @@
-"""Several partitions at a time, so that few calls describe all of their clusters."""
+"""Several partitions in one object, so that one call computes a value for each cluster of all of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Clusters:
 
     @property
     def partition(self) -> IntArray:
-        """Partition of each cluster."""
+        """Index of the partition of each cluster."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def total(self, values: Array) -> Array:

@@ -41,7 +41,7 @@ class MergeTree:
     size : (m,) array
         Weight of the mode's cluster when it merges.
     parent : (m,) integer array
-        Mode whose cluster it merges into; -1 if there is none.
+        Mode whose cluster the cluster of this mode merges into; -1 if there is none.
     elder : (m,) integer array
         Highest mode on the other side of the saddle; -1 if there is none. `parent` may be a lower mode on that side:
         the one whose cluster the saddle leads to.
@@ -97,14 +97,15 @@ class MergeTree:
         return rank[labels][self.inverse]
 
     def clusters(self, n_clusters: int) -> IntArray:
-        """Return the cluster of each row, for a number of clusters; see `level_for` if that number is impossible."""
+        """Return the cluster of each row, for a number of clusters; `level_for` says what impossible numbers give."""
         return self.cut(self.level_for(n_clusters))
 
     def level_for(self, n_clusters: int) -> float:
         """Return a prominence at which `cut` gives `n_clusters` clusters, in the middle of all such values.
 
         Modes of equal prominence merge at the same level, and connected components never merge. If no level gives the
-        number exactly, the result is the level with the next larger number, or the one with all modes.
+        number exactly, the result is a level with the next larger number, or, if there are too few modes, with all of
+        them.
         """
         return level_for(self.point_tree, n_clusters)
 

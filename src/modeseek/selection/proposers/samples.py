@@ -56,7 +56,7 @@ def ward_clusters(tree: Array, k: int) -> IntArray:
     from modeseek.selection.modes.point_tree import follow
     from modeseek.selection.partition_loops import compact
 
-    # clusters are the tops of the tree without its last k - 1 merges
+    # the clusters are the k subtrees that remain without the last k - 1 merges
     n, target = len(tree) + 1, np.arange(2 * len(tree) + 1, dtype=np.int32)
     kept = tree[: n - k, :2].astype(np.intp)
     target[kept] = np.arange(n, 2 * n - k)[:, None]

@@ -1,4 +1,4 @@
-"""Compiled loops of `spanning_tree`; SciPy's minimum spanning tree is slower and treats zero lengths as no edge."""
+"""Compiled loops of `spanning_tree`; SciPy's minimum spanning tree is slower and ignores edges of length zero."""
 
 from __future__ import annotations
 
