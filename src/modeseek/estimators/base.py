@@ -129,8 +129,8 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A batch, with the same columns as earlier batches or the last `fit`. The result depends neither on the sizes
-            of the batches nor on their order, as long as the first 65,536 rows are the same.
+            A batch, with the same columns as earlier batches or the last `fit`. Without `forget`, the result depends
+            neither on the sizes of the batches nor on their order, as long as the first 65,536 rows are the same.
         y : ignored
             Present for consistency with scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional

@@ -52,7 +52,7 @@ def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 def _explain(X: Any) -> str | None:
     """Return what is wrong with X, in more detail than scikit-learn does; None if nothing is found."""
     values = np.asarray(X)
-    if values.dtype.kind == "O" and values.ndim:  # a sparse array is an object without dimensions here
+    if values.dtype.kind == "O" and values.ndim:  # NumPy converts a sparse array into an object without dimensions
         values = np.frompyfunc(_none_for_na, 1, 1)(values)
     if values.dtype.kind == "c":
         return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as columns."

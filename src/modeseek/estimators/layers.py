@@ -39,8 +39,9 @@ class Layer(NamedTuple):
     n_clusters : int
         Number of clusters.
     stability : float
-        Mean adjusted Rand index with the most similar partition that a proposer of `ModeSeek` finds on a subsample of
-        70 % of the rows. For the layer of `labels_` it is `stability_`, if the estimator has this attribute.
+        Adjusted Rand index with the most similar partition that the proposers of `ModeSeek` find on a random subsample
+        of 70 % of the rows; mean over subsamples. For the layer of `labels_` it is `stability_`, if the estimator has
+        this attribute.
 
     Examples
     --------

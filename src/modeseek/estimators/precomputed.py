@@ -61,8 +61,8 @@ def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors:
         Weights of the rows.
     geometry : Geometry
     n_neighbors : int
-        Upper bound on the length of the lists. If a sparse X has fewer entries, the length is their median number in a
-        row.
+        Upper bound on the length of the lists. If the rows of a sparse X have fewer entries, the length is the median
+        number of entries in a row.
     """
     if not weights.all():
         raise ValueError(

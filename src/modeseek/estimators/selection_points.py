@@ -22,7 +22,7 @@ def with_counts(data: FitData) -> Points:
     """
     points, rows = data.points, data.points.inverse if data.sketch_points is None else data.sketch_points
     weights = points.weights
-    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # floats from 2^53 are always whole
+    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # floats of 2^53 or more are always whole
         return points
     return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
 

@@ -25,7 +25,7 @@ CERTAIN = (1e-6, 1.0 - 1e-6)
 # numbers of points for which `Choice.single_bonus` is given; between them it is interpolated
 BONUS_POINTS = (60, 100, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
-# reasons in messages, each with its group of features: those whose names start with one of these words
+# reasons in messages; a reason stands for the features whose names, without "rank_" and "best_", start with its words
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
     "the density is lower between clusters": ("dip", "mid", "edge"),
@@ -60,13 +60,13 @@ class Choice:
         For each feature, values and the inputs in [-1, 1] that they are mapped to; values between are interpolated.
         A missing value is mapped to 0.
     layers : tuple of arrays
-        Weights and offsets; the first axis of each array is the network. The first layer has the weights of the inputs
-        and an offset, the second layer the weights of the first layer, the weights of the context and an offset, and
-        the score the weights of the second layer and an offset.
+        Weights and offsets; the first axis of each array is the network. The seven arrays are: weights of the inputs
+        and offset, for the first layer; weights of the first layer, weights of the context and offset, for the second
+        layer; weights of the second layer and offset, for the score.
     sharpness : (2,) array
-        Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
-        clusters. With these factors, the expected agreement of the chosen candidates is about equal to the actual
-        agreement on average.
+        Factors of the scores in `probabilities`. The first one determines the probability of a single cluster, the
+        second one those of the other candidates. With these factors, the expected agreement of the chosen candidates is
+        about equal to the actual agreement on average.
     single_bonus : (4,) array
         Number that is added to the score of the single cluster, for each number of points in `BONUS_POINTS`. Between
         these, it is linear in the logarithm of the number of points. With few points, data with and without clusters

@@ -149,7 +149,7 @@ class SpanningTreeConfig:
     least_sizes : tuple of int
         Smallest weights of a cluster; each gives further proposals.
     least_shares : tuple of int
-        More smallest weights: the total weight divided by each of these numbers.
+        Further smallest weights of a cluster: the total weight divided by each of these numbers.
     n_fill : int
         Number of neighbours from which a point outside of all clusters takes its label.
     """

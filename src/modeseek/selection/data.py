@@ -147,7 +147,7 @@ def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bo
 
 
 class Subset(NamedTuple):
-    """Some points of a data set: their data, with neighbours among these points only, and their indices (`rows`)."""
+    """Some points of a data set: `rows` are their indices, and `data` their data, with neighbours among them only."""
 
     data: SelectionData
     rows: IntArray

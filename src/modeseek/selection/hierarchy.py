@@ -151,7 +151,7 @@ def build_hierarchy(
         The partition.
     edges : MergeGraph
     finer : iterable of (n,) integer arrays
-        Other partitions. The parts are the intersections of the clusters of `labels` with the clusters of these.
+        Other partitions. Parts are the intersections of the clusters of `labels` with the clusters of these partitions.
     config : HierarchyConfig
 
     Examples

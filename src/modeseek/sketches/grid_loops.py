@@ -21,7 +21,7 @@ def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, us
     """Add rows to their cells until no free cell is left; return the number of added rows and of used cells.
 
     `finest` and `offset` are `Grid.finest`. An empty array `weights` means that all weights are 1. Distances from the
-    lower corner of a cell are rounded down to whole units, so that sums of integer weights are integers.
+    lower corner of a cell are rounded down to whole units, so that `sums` are integers if the weights are integers.
     """
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)

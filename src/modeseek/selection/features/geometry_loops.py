@@ -70,7 +70,7 @@ def _center_loop(columns, table, start, sizes, counts, centers, squares, own, ot
 
 
 def center_statistics(x: Array, partitions: Partitions) -> tuple[Array, Array, Array, Array]:
-    """Return centers, sums of squares within clusters, and the distances of points to their own and the next center."""
+    """Return centers, sums of squares within clusters, and distances of points to their center and to the next one."""
     # columns are contiguous, so that the loops over points use vector instructions
     columns, labels, d = np.ascontiguousarray(x.T), partitions.labels, x.shape[1]
     counts, centers = np.zeros(partitions.n_clusters), np.zeros((partitions.n_clusters, d))

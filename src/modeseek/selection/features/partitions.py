@@ -131,7 +131,7 @@ class Partitions(Clusters):
         return order[(place < most) & (counts[order] >= least)]
 
     def selected(self, clusters: IntArray) -> tuple[IntArray, Clusters]:
-        """Return the partitions that the given clusters, sorted by partition, belong to, and these as `Clusters`."""
+        """Return the partitions of the given clusters, and the clusters as `Clusters`; they are sorted by partition."""
         owner, start, sizes = np.unique(self.partition[clusters], return_index=True, return_counts=True)
         return owner, Clusters(start, sizes)
 

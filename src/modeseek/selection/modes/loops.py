@@ -29,7 +29,7 @@ def _merge_loop(heights, low, high, saddles, order, parent, saddle, target):  # 
         if a == b:
             continue
         beyond = high[e]
-        # the higher peak stays the root; of two equal ones, the first
+        # the higher peak remains the root; if both are equally high, the first one does
         if heights[a] > heights[b] or (heights[a] == heights[b] and a < b):
             a, b, beyond = b, a, low[e]
         saddle[a], target[a] = saddles[e], beyond

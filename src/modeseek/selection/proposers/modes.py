@@ -39,7 +39,7 @@ class Modes:
         return zip(errors, cuts(tree, [prominence_level(each, count) for each in errors]), strict=True)
 
     def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
-        """Return the cut with the fewest clusters among those with at least `n_clusters`, or the one with the most.
+        """Return the cut with the fewest clusters, but at least `n_clusters`; if there is none, the one with the most.
 
         If modes have equal prominence, or the graph has several connected components, there may be no cut with exactly
         `n_clusters` clusters.
