@@ -91,7 +91,7 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
     labels : array-like of shape (n,)
         Cluster of each row. Each row of cluster -1 (noise) counts as a cluster of its own.
     weighted : bool, default=False
-        False uses the averages of the paper, True averages weighted by size (Ajmera 2002); see `acp` and `alp`.
+        If True, the averages in ACP and ALP are weighted by size (Ajmera 2002); if False, they are those of the paper.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = No
     both, one, other = (float(np.square(size, dtype=np.float64).sum()) - alone for size in sizes)
     pairs, most = mass * mass - alone, (one + other) / 2
     expected = one * other / pairs if pairs > 0 else most
-    # 0 / 0 if both partitions have one cluster, or both have only clusters of one point: they are equal
+    # 0 / 0 if both partitions have one cluster, or both have only clusters of one point: they are equal, so return 1
     return 1.0 if most - expected <= 1e-12 * alone else (both - expected) / (most - expected)
 
 

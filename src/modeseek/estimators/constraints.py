@@ -1,4 +1,4 @@
-"""Must-link and cannot-link pairs: checks, the share that a partition satisfies, and a result that satisfies all."""
+"""Must-link and cannot-link pairs: checks, share of satisfied pairs, and changes of a result to satisfy all pairs."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ class MeanShift(ChainClusterer):
         h = settings.smallest_bandwidth
         if h > 0:
             return float(np.clip(h, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
-        # with half the smallest distance between two points, no point is within the bandwidth of another, either
+        # as with 0, no point is within this bandwidth of another: it is half the smallest distance of two points
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
     def _record(self) -> Record:

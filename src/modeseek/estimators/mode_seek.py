@@ -108,10 +108,10 @@ class ModeSeek(BaseClusterer):
     stability_ : float
         Mean adjusted Rand index of the partition with the partitions of the subsamples.
     alternatives_ : list of Candidate
-        The best partitions with different numbers of clusters, without nearly equal ones and the single cluster. The
-        chosen partition is first, and the others are in order of their predicted quality. Each has an
-        `expected_agreement`, the predicted adjusted Rand index with the true clusters, and a `stability`. Their
-        `labels` have one entry for each distinct row.
+        The best partitions with different numbers of clusters; nearly equal partitions and the single cluster are left
+        out. The chosen partition is first if it is one of these, and the others are in order of their predicted
+        quality. Each has an `expected_agreement`, the predicted adjusted Rand index with the true clusters, and a
+        `stability`. Their `labels` have one entry for each distinct row.
     tree_ : MergeTree
         Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
         four clusters, and `modeseek.plots.plot_tree` draws the tree. The density is estimated from the chosen number of

@@ -52,9 +52,10 @@ class ApproximateConfig:
     Attributes
     ----------
     min_points : int
-        With `engine="auto"`, the search is approximate if there are at least this many points.
+        With `engine="auto"`, the search is approximate if there are at least this many points and more than
+        `max_tree_dimensions` dimensions.
     max_tree_dimensions : int
-        Up to this number of dimensions, the search is exact and uses a k-d tree.
+        Largest number of dimensions in which a k-d tree is used.
     n_trees : int
         Number of trees of random projections.
     leaf_size : int

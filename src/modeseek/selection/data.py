@@ -74,7 +74,7 @@ class SelectionData:
         return bool((self.weights == 1).all())
 
     def weight_of_each(self, labels: IntArray) -> Array:
-        """Return the weight of each cluster of a partition. Points of weight 1 are counted, which is faster."""
+        """Return the weight of each cluster of a partition; if all weights are 1, by counting, which is faster."""
         return np.bincount(labels).astype(np.float64) if self._all_weigh_one else np.bincount(labels, self.weights)
 
     @property

@@ -45,7 +45,7 @@ def compact_each(table: IntArray, bound: int | None = None) -> tuple[IntArray, I
 
 
 def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
-    """Return `compact_each` of one partition."""
+    """Renumber the labels of one partition; see `compact_each`."""
     out, counts = compact_each(labels[None], bound)
     return out[0], int(counts[0])
 
@@ -102,7 +102,7 @@ def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-d
 
 @njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
 def _adjusted(both, first, second, total):  # type: ignore[no-untyped-def]
-    """Return the adjusted Rand index, from numbers of pairs: within clusters of both, first and second; all pairs."""
+    """Return the adjusted Rand index from numbers of pairs: within clusters of both partitions, of each, and in all."""
     expected, middle = first * second / total, (first + second) / 2
     return 1.0 if middle - expected <= 1e-9 else (both - expected) / (middle - expected)
 
@@ -153,7 +153,7 @@ def _best_agreement_loop(table, own, others, sizes, theirs, order, middle, cells
             if place < 0 or place >= n_others:
                 continue
             b = order[place]
-            # upper bound: all pairs within clusters of the partition with fewer such pairs are pairs of the other, too
+            # upper bound of the index: reached if every pair in one cluster of one partition is so in the other, too
             fewer = own[a] if own[a] < theirs[b] else theirs[b]
             bound = _adjusted(fewer, own[a], theirs[b], m * (m - 1.0))
             if bound < best[a] or (bound == best[a] and b > which[a]):

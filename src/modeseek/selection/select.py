@@ -116,7 +116,8 @@ class Ranking:
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        They are ranked by their expected agreement with the truth, if the true number of clusters is within the bounds.
+        They are ranked by their expected agreement with the true partition, given that its number of clusters is within
+        the bounds.
         The single cluster is last, unless it is best without bounds, too. Otherwise, an upper bound that excludes the
         best candidates could give a single cluster for data with clusters.
         """

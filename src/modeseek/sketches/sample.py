@@ -33,8 +33,8 @@ class Sample:
     size : int
         Largest number of rows in the sample.
     keys : (m, 2) array
-        Two hashes of each sampled row, in ascending order. The first is a hash of the absolute values that does not
-        depend on the order of the columns, the second a hash of the row itself.
+        Two hashes of each sampled row; rows are sorted by them. The first is a hash of the absolute values that does
+        not depend on the order of the columns, the second is a hash of the row itself.
     rows : (m, d) array
         The sampled rows.
     counts : (m,) array

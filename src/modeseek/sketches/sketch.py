@@ -137,8 +137,8 @@ class Sketch:
         h : float
             The smallest bandwidth.
         resolution : float
-            Largest side of a cell, as a multiple of h. Cells are joined up to this side. They are already wider if the
-            limit on the number of cells required it; `SketchPoints.resolution` is the actual side.
+            Largest side of a cell, as a multiple of h. Cells are joined up to this side. They may be wider because of
+            the limit on the number of cells; `SketchPoints.resolution` is the actual side.
         kind : {"auto", "grid", "sample"}
             "auto" uses the sample if it has all distinct rows, if there are no cells, or if cells are wider than
             `config.max_cell_width` * h.

@@ -42,7 +42,7 @@ def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None
 
 
 def local_scales(points: Array, *, n_jobs: int | None = None) -> Array:
-    """Return a factor for the bandwidth at each point: its distance to neighbour number sqrt(n), over the median of it.
+    """Return bandwidth factors of points: the distance to neighbour number sqrt(n), over the median of these distances.
 
     Examples
     --------

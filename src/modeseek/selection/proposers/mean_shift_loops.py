@@ -82,7 +82,7 @@ def _climb_loop(x, weights, h, steps, ends, squares):  # type: ignore[no-untyped
 
 
 def climb(points: Array, weights: Array, h: float, steps: int) -> Array:
-    """Return the final positions of mean shift with the biweight profile: each point climbs the density of all."""
+    """Return the final positions of mean shift with the biweight profile: each climbs the density of all points."""
     x = np.array(points.T, order="C")
     ends = x.copy()
     _climb_loop(x, weights, h, steps, ends, np.empty(len(points)))
