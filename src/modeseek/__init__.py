@@ -51,7 +51,7 @@ __all__ = [
     "scorers",
 ]
 
-# Names are imported on first use, because scikit-learn, SciPy and matplotlib take longer to import than this package.
+# Names are imported on first use, so that `import modeseek` does not import scikit-learn, SciPy and matplotlib (slow).
 _SOURCES = {
     "AdviceWarning": "modeseek._common.hints",
     "BlurringMeanShift": "modeseek.estimators",
@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"modeseek.{name}")
     from modeseek._common.hints import did_you_mean
 
-    # private names are requested by inspection tools, not by users
+    # no suggestion for private names: inspection tools look them up, users do not
     hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
     raise AttributeError(f"module 'modeseek' has no attribute {name!r}.{hint}")
 

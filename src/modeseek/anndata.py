@@ -1,4 +1,4 @@
-"""Clusters of the observations of an AnnData object, as scanpy's functions write them.
+"""Cluster the observations of an AnnData object, and write the labels to it as scanpy's functions do.
 
 The package anndata is not imported: any object with `X`, `obs`, `obsm` and `uns` can be used.
 """
@@ -29,7 +29,7 @@ def cluster(
     These entries are written:
 
     - ``adata.obs[key_added]``: the cluster of each observation, a categorical column; "-1" is noise.
-    - ``adata.obs[key_added + "_confidence"]``: the membership in the own cluster, `probabilities_`.
+    - ``adata.obs[key_added + "_confidence"]``: the membership of each observation in its cluster, `probabilities_`.
     - ``adata.uns[key_added]``: the class, its parameters, `use_rep` or `obsp`, and the message of the fit.
 
     Parameters
@@ -39,12 +39,13 @@ def cluster(
     use_rep : str, default="X_pca"
         Entry of ``adata.obsm`` to cluster, or "X" for ``adata.X``.
     obsp : str, optional
-        Entry of ``adata.obsp`` with distances, which are clustered instead of `use_rep`: "distances" after
-        ``scanpy.pp.neighbors``. An `estimator` needs ``metric="precomputed"`` for it.
+        Entry of ``adata.obsp`` with distances between observations, from which clusters are computed instead of
+        `use_rep`. ``scanpy.pp.neighbors`` writes the entry "distances". If you pass an `estimator`, it must have
+        ``metric="precomputed"``.
     key_added : str, default="modeseek"
-        Name of the entries.
+        Name of the entries that are written.
     estimator : estimator of this package, optional
-        What clusters. If None, ``ModeSeek(random_state=random_state)``.
+        The estimator that is fitted. If None, ``ModeSeek(random_state=random_state)``.
     random_state : int, RandomState, Generator or None, default=0
         Seed of `ModeSeek`. Ignored if `estimator` is given.
 

@@ -1,7 +1,7 @@
-"""Clusters of Arrow record batches, for engines that map functions over batches: Spark, Ray Data, Snowflake.
+"""Clustering of Arrow record batches, for engines that map functions over batches: Spark, Ray Data, Snowflake.
 
-`sketch` makes a sketch of each batch, `merge` joins two of them, `fit` clusters the result, and `label` adds the
-cluster of each row. Sketches are record batches with one row, so that engines can move them.
+`sketch` makes a sketch of each batch, `merge` joins two sketches, `fit` clusters the result, and `label` adds a column
+with the cluster of each row. A sketch is a record batch with one row, so that engines can send it between workers.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def sketch(
     metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
         Metric of the estimator. Under "haversine", the features are latitude and longitude in degrees.
     size : int, default=200_000
-        Largest number of rows in the sample. It is the same for all batches.
+        Largest number of rows in the sample. Pass the same number for all batches.
 
     Returns
     -------
     sketch : pyarrow.RecordBatch
-        One row with one binary column, "sketch". It also holds the metric and the names of the features.
+        One row with one binary column, "sketch". Its value holds the sample, the metric and the names of the features.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def sketch(
 
 
 def merge(a: Any, b: Any) -> pyarrow.RecordBatch:
-    """Return the sketch of the rows of two sketches. The order of merges has no effect.
+    """Merge two sketches into the sketch of all their rows. The order of merges has no effect.
 
     Parameters
     ----------
     a, b : pyarrow.RecordBatch or pyarrow.Table
-        Results of `sketch` or `merge`, with the same columns, `metric` and `size`. Several sketches in several rows are
-        merged as well.
+        Results of `sketch` or `merge`, with the same columns, `metric` and `size`. A batch may also hold several
+        sketches, one in each row; all of them are merged.
 
     Returns
     -------
@@ -103,9 +103,9 @@ def fit(estimator: BaseClusterer, merged: Any) -> BaseClusterer:
     Parameters
     ----------
     estimator : estimator of this package
-        With the `metric` of the sketch.
+        Its `metric` must be the metric of the sketch.
     merged : pyarrow.RecordBatch or pyarrow.Table
-        Result of `sketch` or `merge`. Several sketches in several rows are merged.
+        Result of `sketch` or `merge`. A batch may also hold several sketches, one in each row; they are merged.
 
     Examples
     --------
@@ -138,8 +138,8 @@ def label(
         The rows.
     model : fitted estimator of this package
     columns : sequence of str, optional
-        Names of the features, as for `sketch`. By default those that `fit` found in the sketch, or all columns if the
-        model was fitted without names.
+        Names of the features. By default, the names that the model was fitted with, or all columns if it was fitted
+        without names.
     name : str, default="cluster"
         Name of the new column.
 

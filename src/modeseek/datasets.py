@@ -1,4 +1,4 @@
-"""Random Gaussian mixtures with known labels: the paper's, with unequal sizes, and with many components."""
+"""Random Gaussian mixtures with known labels: the paper's mixture, one of unequal sizes, and one of many components."""
 
 from typing import Any
 
@@ -60,9 +60,9 @@ def imbalanced_mixture(
 ) -> tuple[Array, IntArray]:
     """Draw points from the paper's mixture with components of unequal sizes.
 
-    The sizes have the proportions ratio : sqrt(ratio) : 1 or ratio : ratio : 1 and add up to 3 * n_per_cluster, so that
-    the number of points does not depend on the ratio. They are rounded by the largest remainder method. `ratio=1` gives
-    exactly the points of `paper_mixture`.
+    The sizes have the proportions ratio : sqrt(ratio) : 1 for `sizes="graded"`, and ratio : ratio : 1 for
+    `sizes="one small"`. They are rounded by the largest remainder method, and add up to 3 * n_per_cluster for every
+    ratio. `ratio=1` gives exactly the points of `paper_mixture`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def imbalanced_mixture(
     n_per_cluster : int, default=50
         Average number of points of a component.
     sizes : {"graded", "one small"}, default="graded"
-        Whether the size of the second component lies between the others, or equals the largest.
+        Size of the second component: between those of the other two ("graded"), or equal to the largest ("one small").
     spread : {"std", "variance"}, default="std"
         Meaning of the paper's 0.65; see `paper_mixture`.
     random_state : int, Generator, RandomState or None, default=None

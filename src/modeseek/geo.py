@@ -1,6 +1,6 @@
-"""Clusters of the points of a GeoDataFrame, with distances along the surface of the Earth.
+"""Clustering of the points of a GeoDataFrame, with distances along the surface of the Earth.
 
-geopandas is imported by `cluster_centers` only; other functions call methods of the frame.
+Only `cluster_centers` imports geopandas; the other functions call methods of the data frame that they receive.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def coordinates(places: geopandas.GeoDataFrame) -> Array:
     if len(wrong):
         raise ValueError(
             f"{len(wrong):,} of {len(geometry):,} geometries are not points; the first is {wrong[0]}. "
-            "Use representative_point(), and leave out missing and empty ones."
+            "Convert lines and areas with representative_point(), and drop missing and empty geometries."
         )
     degrees = geometry.to_crs(DEGREES)
     return np.column_stack([degrees.y.to_numpy(), degrees.x.to_numpy()])
@@ -62,14 +62,14 @@ def cluster(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> geopandas.GeoDataFrame:
-    """Return places with their clusters: a copy with two more columns.
+    """Cluster places, and return a copy of them with two more columns: the cluster, and the membership in it.
 
     Parameters
     ----------
     places : GeoDataFrame
         Points in any coordinate reference system.
     estimator : estimator of this package, optional
-        What clusters, with ``metric="haversine"``. It is fitted. If None,
+        The estimator that is fitted; it must have ``metric="haversine"``. If None,
         ``ModeSeek(metric="haversine", random_state=random_state)``.
     name : str, default="cluster"
         Name of the column of labels; -1 is noise. The column `name` + "_confidence" has the membership of each place in
@@ -101,7 +101,7 @@ def cluster(
 
 
 def cluster_centers(model: BaseClusterer, crs: Any = DEGREES) -> geopandas.GeoDataFrame:
-    """Return the clusters of a fitted estimator as points, with the columns "cluster" and "size".
+    """Return the cluster centres of a fitted estimator as points, with the columns "cluster" and "size".
 
     Parameters
     ----------

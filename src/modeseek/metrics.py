@@ -91,7 +91,7 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
     labels : array-like of shape (n,)
         Cluster of each row. Each row of cluster -1 (noise) counts as a cluster of its own.
     weighted : bool, default=False
-        False for the paper's averages, True for Ajmera's, weighted by size.
+        If True, the averages in ACP and ALP are weighted by size (Ajmera 2002); if False, they are those of the paper.
 
     Returns
     -------
@@ -110,10 +110,10 @@ def k_score(y_true: ArrayLike, labels: ArrayLike, *, weighted: bool = False) -> 
 
 
 def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = None) -> float:
-    """Return the adjusted Rand index of two partitions, given as integers from 0.
+    """Return the adjusted Rand index of two partitions, given as integer labels 0, 1, ...
 
-    It is faster than scikit-learn's `adjusted_rand_score`, which accepts any labels, and takes weights: a point of
-    weight 3 equals three points, and a point of weight 1/2 counts half in each pair.
+    scikit-learn's `adjusted_rand_score` accepts any labels, but is slower and has no weights. Here, a point of weight 3
+    equals three points, and a point of weight 1/2 counts half in each pair.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def rand_agreement(first: IntArray, second: IntArray, weights: Array | None = No
     both, one, other = (float(np.square(size, dtype=np.float64).sum()) - alone for size in sizes)
     pairs, most = mass * mass - alone, (one + other) / 2
     expected = one * other / pairs if pairs > 0 else most
-    # both partitions have one cluster, or both have only clusters of one point
+    # 0 / 0 if both partitions have one cluster, or both have only clusters of one point: they are equal, so return 1
     return 1.0 if most - expected <= 1e-12 * alone else (both - expected) / (most - expected)
 
 
@@ -185,7 +185,7 @@ def _purities(y_true: ArrayLike, labels: ArrayLike, weighted: bool) -> tuple[flo
 
 
 def _encode(name: str, values: ArrayLike) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return the values as integers from 0, and which of them are -1."""
+    """Return the values encoded as integers 0, 1, ..., and a mask of the values that are -1."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, one entry for each row; got shape {array.shape}.")

@@ -66,12 +66,12 @@ def ari_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> floa
 def stability_scorer(estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
     """Return the stability of the clusters, which needs no true labels.
 
-    If the fitted estimator has `stability_` (`ModeSeek`, or several chains), that is the score. Otherwise a clone is
-    fitted on the held-out rows, and the score is the adjusted Rand index between its labels and those that `predict`
-    returns for the same rows. One cluster is always stable, so it scores 0.
+    If the fitted estimator has `stability_` (`ModeSeek`, or mean shift with several chains), the score is `stability_`.
+    Otherwise a clone is fitted on the held-out rows, and the score is the adjusted Rand index between the predictions
+    of the clone and of the estimator for these rows. A single cluster is always stable; its score is set to 0.
 
-    The two scores are not comparable: compare only settings that all have `stability_`, or that all have none. Use
-    `cv=2`, so that the clone is fitted on as many rows as the estimator.
+    The two kinds of score are not comparable: compare only settings that all have `stability_`, or settings without it.
+    Use `cv=2`, so that the clone is fitted on as many rows as the estimator.
 
     Parameters
     ----------

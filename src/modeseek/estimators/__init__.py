@@ -20,7 +20,7 @@ __all__ = [
     "sweep_bandwidths",
 ]
 
-# by their names in the commands; model files can hold these classes
+# the estimators by their names in the command; model files can hold these classes
 ESTIMATORS: dict[str, type[BaseClusterer]] = {
     "modeseek": ModeSeek,
     "dsms": DoublyStochasticMeanShift,

@@ -46,7 +46,7 @@ def advise_on_scale(estimator: str, rows: Array, names: Array | None) -> None:
 
 
 def advise_on_engine(estimator: str, engine: str, n: int, d: int) -> None:
-    """Warn of a fit that will take very long because every sweep compares all pairs of points."""
+    """Warn about a fit that will take very long, because every sweep compares all pairs of points."""
     products = float(n) * n * d
     if engine == "reference" and products > MAX_PRODUCTS / 100:
         warn(
@@ -58,7 +58,7 @@ def advise_on_engine(estimator: str, engine: str, n: int, d: int) -> None:
 
 
 def advise_on_size(estimator: str, n: int) -> None:
-    """Warn of a selection from very many points."""
+    """Warn about a fit of `ModeSeek` with very many points."""
     if n > MAX_ROWS_OF_SELECTION:
         warn(f"{estimator}: {n:,} points take many minutes and several gigabytes. {_use_sample(n)}")
 
@@ -74,7 +74,7 @@ def advise_on_bandwidth(result: FitResult, parameter: str) -> None:
     ----------
     result : FitResult
     parameter : str
-        Name of the parameter of the largest bandwidth.
+        Name of the parameter that sets the largest bandwidth.
     """
     values, h = result.index.points.values, result.settings.bandwidths[parameter]
     in_units = chord_to_meters if result.settings.in_meters else float

@@ -41,7 +41,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
     """Base class of the estimators: a subclass implements `_choose_settings` and `_solve`.
 
     Parameters are dataclass fields. A fit first computes a `FitResult` and then sets all fitted attributes from it, in
-    `_store`. A fit that raises an exception leaves an earlier fit unchanged.
+    `_store`. A fit that raises an error leaves an earlier fit unchanged; an interrupted fit does not.
     """
 
     metric: str = "euclidean"
@@ -95,10 +95,10 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return self._fit(columns, make_data)
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Return the cluster of each row: that of the nearest training point, or, with `MeanShift`, of its mode.
+        """Return the cluster of each row: the cluster of the nearest training point, or, with `MeanShift`, of its mode.
 
-        For the training rows, these are `labels_`. A new row of `MeanShift` climbs the density of the training rows if
-        those around it belong to several modes. See docs/ecosystem.md.
+        For the training rows, the result is `labels_`. With `MeanShift`, a new row climbs the density of the training
+        rows if the training rows around it belong to several modes. See docs/ecosystem.md.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return self._label(check_new_rows(self, X))
 
     def _label(self, rows: Array) -> IntArray:
-        """Return the cluster of each row; rows are valid."""
+        """Return the cluster of each row; rows have been checked."""
         index = self.result_.index
         with self._progress() as watch:
             return index.labels[index.find(rows, self.n_jobs, watch)]
@@ -129,8 +129,8 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A batch, with the columns of earlier batches or of the last `fit`. The result depends neither on the sizes
-            of the batches nor on their order, as long as the first 65,536 rows are the same.
+            A batch, with the same columns as earlier batches or the last `fit`. Without `forget`, the result depends
+            neither on the sizes of the batches nor on their order, as long as the first 65,536 rows are the same.
         y : ignored
             Present for consistency with scikit-learn.
         sample_weight : array-like of shape (n_samples,), optional
@@ -152,7 +152,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         if self._stream is None and not self.__sklearn_is_fitted__():
             rows, seen = check_rows(self, X)
         else:
-            # also after `fit`: its result stays until `finalize`, and both share their columns
+            # also after `fit`: its result stays until `finalize`, so that X must have the same columns
             rows = check_new_rows(self, X)
         rows, weights = self._placed(rows), check_weights(sample_weight, len(rows), some=False)
         if forget > 0:
@@ -163,10 +163,10 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return self
 
     def finalize(self) -> Self:
-        """Cluster all rows that `partial_fit` was given; `predict` then labels rows.
+        """Cluster all rows that were passed to `partial_fit`; `predict` then labels rows.
 
-        `labels_` and all other attributes with one entry per row describe the points of the sketch, `sketch_.points`.
-        More batches may follow, and another `finalize`.
+        `labels_` and all other attributes with one entry per row have one entry for each point of the sketch,
+        `sketch_.points`, instead. You can add more batches afterwards, and call `finalize` again.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
 
     @property
     def _needs_all_rows(self) -> bool:
-        """Whether a parameter rules out a sketch with `sketch="auto"`."""
+        """Whether a parameter needs all rows, so that `sketch="auto"` uses no sketch."""
         return False
 
     @property
@@ -218,7 +218,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return False
 
     def _memory(self, n: int, d: int, itemsize: int) -> float:
-        """Return an upper bound on the bytes that a fit of n distinct rows needs beside the rows."""
+        """Return an upper bound on the bytes that a fit of n distinct rows needs in addition to the rows."""
         return self._fit_memory.bytes(n, d, itemsize)
 
     def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
@@ -226,7 +226,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         raise NotImplementedError
 
     def _points_of_sketch(self, sketch: Sketch, settings: FitSettings, sample: Points, kind: str) -> SketchPoints:
-        """Return the points of a sketch on which to run: means of grid cells, or a sample."""
+        """Return the points of a sketch that the fit clusters: means of grid cells, or a sample."""
         return sketch.points(1.0, 1.0, "sample")
 
     def _fit(
@@ -237,7 +237,7 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         *,
         keep_stream: bool = False,
     ) -> Self:
-        """Make the input, solve, and store the result; an interruption is raised after that."""
+        """Make the input, solve, and store the result; then raise `KeyboardInterrupt` if the fit was interrupted."""
         try:
             with self._progress() as watch, one_blas_thread():
                 result = self._solve(make_data(watch), watch)
@@ -276,12 +276,12 @@ class BaseClusterer(DisplayMixin, LayersMixin, MembershipMixin, ClusterMixin, Ba
         return Geometry(check_choice("metric", self.metric, self._metrics))
 
     def _progress(self) -> AbstractContextManager[Watcher | None]:
-        """Show progress while a block runs, if `verbose` is set; the block calls the function with each `Stage`."""
+        """Return a context that shows progress if `verbose` is set; it yields a function to call with each `Stage`."""
         return show_progress(self._title) if self.verbose else nullcontext()
 
     @property
     def _title(self) -> str:
-        """Name in the progress line."""
+        """Name of the fit in the progress line."""
         return type(self).__name__
 
     def _interruption(self, result: FitResult) -> str:

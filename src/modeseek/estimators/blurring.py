@@ -33,7 +33,7 @@ class BlurringMeanShift(ChainClusterer):
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
         Points closer than `tau` at the end of the run belong to the same cluster. Must be below half of the
-        smallest bandwidth. If None, a quarter of it.
+        smallest bandwidth. If None, a quarter of the smallest bandwidth.
     max_updates : int, optional
         Maximum number of updates of single points, checked after each sweep of about n updates. If None,
         max(10^7, 200 n).
@@ -46,8 +46,8 @@ class BlurringMeanShift(ChainClusterer):
         Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
-        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
-        with a warning. None uses every row. See docs/many-rows.md.
+        in the cells of a grid, "sample" a random sample of 20,000 rows. "auto" uses one of the two, with a warning,
+        if there are more than 50,000 rows. None uses every row. See docs/many-rows.md.
     resolution : float, default=1/16
         Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
     engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
@@ -61,13 +61,14 @@ class BlurringMeanShift(ChainClusterer):
         Functions that are called as ``f(state, info)`` after each sweep.
     record : bool, str, sequence of str or Record, optional
         Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
-        "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
-        of all rows), or True for all of them. Plots of a run need them, see `modeseek.plots`. A `Record` also sets
-        how often.
+        "clumps" (number of groups of points that are connected by distances below `tau`), "diameter" (largest distance
+        within a group), "gap" (smallest distance between groups), "objective" (takes time proportional to n^2) and
+        "snapshots" (the positions of all rows). True records all of them. Plots of a run need them, see
+        `modeseek.plots`. A `Record` also sets how often each quantity is recorded.
     checkpoint : str or path-like, optional
         File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
-        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
-        an error. See docs/how-to-checkpoints.md.
+        resumes from it and gives the same result as an uninterrupted fit. A file that was saved with other data or
+        parameters raises an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
         Number of seconds between two saves.
 
@@ -96,7 +97,7 @@ class BlurringMeanShift(ChainClusterer):
     sketch_ : SketchPoints
         Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
     probabilities_ : array of shape (n_samples,)
-        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+        Membership of each row in its cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     layers_ : list of Layer

@@ -1,4 +1,4 @@
-"""Must-link and cannot-link pairs: checks, how many a partition satisfies, and the repair of a result."""
+"""Must-link and cannot-link pairs: checks, share of satisfied pairs, and changes of a result to satisfy all pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class ContradictoryConstraints(ValueError):
     pair : tuple of int
         The two rows of the cannot-link.
     chain : tuple of int
-        Rows from the first to the second, each with a must-link to the next; empty if the two rows are equal.
+        Rows from the first to the second row of the pair, each with a must-link to the next; empty if the two rows are
+        equal.
     """
 
     def __init__(self, pair: tuple[int, int], chain: tuple[int, ...]) -> None:
@@ -45,24 +46,24 @@ class Constraints(NamedTuple):
         return len(self.must_link) + len(self.cannot_link)
 
     def satisfied(self, labels: IntArray) -> float:
-        """Return the share of the pairs that a partition satisfies; the mean over both kinds, if there are both."""
+        """Return the share of the pairs that a partition satisfies; if there are both kinds, the mean of two shares."""
         together, apart = (labels[pairs[:, 0]] == labels[pairs[:, 1]] for pairs in self)
         return float(np.mean([each.mean() for each in (together, ~apart) if len(each)]))
 
     def of(self, points: IntArray) -> Constraints:
-        """Return the constraints of the points that stand for these, given the new index of each."""
+        """Return the constraints with each index i replaced by points[i]."""
         return Constraints(points[self.must_link], points[self.cannot_link])
 
 
 def check_constraints(given: Any, inverse: IntArray) -> Constraints | None:
-    """Return the constraints of points from those of rows; None if there are none.
+    """Convert constraints of rows into constraints of points; None if there are none.
 
     Parameters
     ----------
     given : mapping or None
-        Pairs of rows, by `KINDS`.
+        Pairs of rows, with the keys `KINDS`.
     inverse : integer array
-        Point of each row.
+        Index of the point of each row.
     """
     if given is None:
         return None
@@ -85,9 +86,9 @@ def _check_pairs(kind: str, pairs: Any, n: int) -> IntArray:
 
 
 def _check_contradictions(rows: Constraints, inverse: IntArray) -> None:
-    """Raise an error if must-links connect the rows of a cannot-link, or if these are equal."""
+    """Raise an error if must-links connect the two rows of a cannot-link, or if the two rows are equal."""
     n = len(inverse)
-    # equal rows are linked by the first of them
+    # each row is linked to the first row that is equal to it
     first = np.unique(inverse, return_index=True)[1][inverse]
     left = np.concatenate([rows.must_link[:, 0], np.arange(n)])
     right = np.concatenate([rows.must_link[:, 1], first])
@@ -105,9 +106,9 @@ def _check_contradictions(rows: Constraints, inverse: IntArray) -> None:
 def with_constraints(result: FitResult, constraints: Constraints) -> FitResult:
     """Return the result after points were moved so that all constraints are satisfied.
 
-    Points that must-links connect move together. The heaviest group is placed first, in the cluster of most of its
-    weight. Each further one is placed there too, if its cannot-links allow it, or else in the nearest cluster that they
-    allow, or in a new one.
+    Points that must-links connect form a group, which moves as a whole. Groups are placed one after the other, the
+    heaviest first. A group is placed in the cluster that has most of its weight, if its cannot-links allow that, or in
+    the nearest allowed cluster, or else in a new one.
     """
     labels, points = result.index.labels, result.index.points
     n, k = len(labels), result.n_clusters
@@ -127,7 +128,7 @@ def with_constraints(result: FitResult, constraints: Constraints) -> FitResult:
         votes = np.bincount(labels[rows], weights=points.weights[rows], minlength=k)
         wanted = [int(label) for label in np.argsort(-votes, kind="stable") if votes[label] > 0]
         allowed = [label for label in [*wanted, *_nearest_clusters(result, rows)] if label not in taken]
-        # a further new cluster if earlier ones are taken
+        # if no cluster is allowed, take the first new one that is allowed
         place[each] = allowed[0] if allowed else next(label for label in range(k, k + n) if label not in taken)
         new[rows] = place[each]
     if (new == labels).all():
@@ -137,7 +138,10 @@ def with_constraints(result: FitResult, constraints: Constraints) -> FitResult:
 
 
 def _nearest_clusters(result: FitResult, rows: IntArray) -> list[int]:
-    """Return all clusters, the nearest to some points first: by centres, or by graph edges without coordinates."""
+    """Return all clusters, from the nearest to the points `rows` to the farthest.
+
+    Near clusters have near centres or, without coordinates, many edges from these points.
+    """
     index = result.index
     if index.neighbors is not None:
         near = np.bincount(index.labels[index.neighbors.indices[rows]].ravel(), minlength=result.n_clusters)

@@ -31,8 +31,8 @@ NO_WEIGHT = "sample_weight is zero for every row: give at least one row a positi
 def fit_dask(estimator: BaseClusterer, X: Any, sample_weight: Any, geometry: Geometry) -> None:
     """Fit the rows of a Dask collection; `labels_` and `confidence_` are lazy Dask arrays afterwards.
 
-    If there are few enough rows for a fit without a sketch, they are loaded and the result is that of a fit in memory.
-    Otherwise only a sketch of the rows leaves the workers.
+    If there are few enough rows for a fit without a sketch, they are loaded, and the result is the same as that of a
+    fit in memory. Otherwise, only a sketch of the rows is sent from the workers to this process.
     """
     seen = copy.copy(estimator)
     data = _open(seen, X, sample_weight, reset=True)

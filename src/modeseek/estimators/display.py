@@ -15,7 +15,7 @@ from modeseek.estimators.table import ClusterTable
 if TYPE_CHECKING:
     import pandas as pd
 
-# a notebook or a terminal shows this many clusters
+# largest number of clusters that a notebook or a terminal shows
 MAX_CLUSTERS = 10
 
 
@@ -28,17 +28,17 @@ class DisplayMixin(FittedMixin):
         Returns
         -------
         table : pandas.DataFrame
-            Indexed by the label; noise is the last row, -1. `size` is the number of rows and `share` their share of
-            all rows. `weight` is the total sample weight, if rows have weights. `confidence` is the mean confidence,
-            `doubtful` the number of rows with a confidence below 0.75, and `stability` the stability of the cluster,
-            if the estimator computes them. The other columns are the centre in the units of X, `center_` followed by
-            the name of the feature.
+            Indexed by the label; noise is the last row, -1. `size` is the number of rows in the cluster and `share`
+            their share of all rows. `weight` is the total sample weight, if rows have weights. `confidence` is the mean
+            confidence, `doubtful` the number of rows with a confidence below 0.75, and `stability` the stability of the
+            cluster, if the estimator computes them. The other columns are the coordinates of the centre in the units of
+            X; their names are `center_` and the name of the feature.
         """
         check_is_fitted(self)
         return ClusterTable.of(self.result_).to_pandas(vars(self).get("feature_names_in_"))
 
     def _repr_html_inner(self) -> str:
-        # scikit-learn calls this method for `_repr_html_`
+        # scikit-learn calls this method in `_repr_html_`
         return super()._repr_html_inner() + self._result_html()  # type: ignore[misc]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

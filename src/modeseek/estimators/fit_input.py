@@ -1,4 +1,4 @@
-"""From rows, or a sketch of them, to the input of a fit."""
+"""Functions that make the input of a fit (`FitData`) from rows or from a sketch of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def data_from_rows(
     estimator: BaseClusterer, rows: Array, weights: Array, geometry: Geometry, watch: Watcher | None
 ) -> FitData:
-    """Return the input of a fit: all rows, or a sketch of them if the parameter `sketch` says so."""
+    """Return the input of a fit: all rows, or a sketch of the rows, according to the parameter `sketch`."""
     kind, config, name = estimator._sketch_kind(), estimator._sketch_config, type(estimator).__name__
     n, d = rows.shape
     taken = slice(None) if (weights > 0).all() else weights > 0
@@ -62,7 +62,7 @@ def data_from_sketch(
 
 
 def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | None) -> FitSettings:
-    """Return the settings in force; automatic bandwidths of rounded data are those of rows spread within the steps."""
+    """Return the settings in force; for automatic bandwidths, rounded values are spread within the rounding step."""
     spread = spread_rounded(sample) if estimator._has_automatic_bandwidth else None
     if spread is not None:
         return replace(estimator._choose_settings(spread.points, watch, spread.variance), rounded=spread.columns)
@@ -71,7 +71,7 @@ def _choose_settings(estimator: BaseClusterer, sample: Points, watch: Watcher | 
 
 
 def _assign_weightless(points: Points, rows: Array, n_jobs: int | None) -> tuple[Points, tuple[IntArray, Array] | None]:
-    """Assign rows of weight 0 to their nearest point; return these rows, too."""
+    """Assign rows of weight 0 to their nearest point; return the points, and indices and positions of these rows."""
     absent = np.flatnonzero(points.inverse < 0)
     if not len(absent):
         return points, None

@@ -18,12 +18,12 @@ from modeseek.estimators.precomputed import check_distances
 
 
 def seen_columns(estimator: BaseEstimator) -> dict[str, Any]:
-    """Return the attributes in which scikit-learn stores the number of features, and their names if X has any."""
+    """Return the attributes in which scikit-learn stores the number of features, and their names if X has names."""
     return {name: vars(estimator)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(estimator)}
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, dict[str, Any]]:
-    """Return the rows of X for a fit, as floats, and their `seen_columns`; the estimator is not changed."""
+    """Check X for a fit; return its rows as floats, and `seen_columns`. The estimator is not changed."""
     seen = copy.copy(estimator)  # scikit-learn sets n_features_in_ before the fit has succeeded
     rows = _validate(seen, X, reset=True)
     if estimator.metric == "haversine":
@@ -32,7 +32,7 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike) -> tuple[Array, dict[str,
 
 
 def check_new_rows(estimator: BaseEstimator, X: ArrayLike) -> Array:
-    """Return the rows of X for an estimator that has seen data, as floats; X must have the same columns."""
+    """Check X for an estimator that has seen data, with the same columns; return its rows as floats."""
     return _validate(estimator, X, reset=False)
 
 
@@ -52,7 +52,7 @@ def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 def _explain(X: Any) -> str | None:
     """Return what is wrong with X, in more detail than scikit-learn does; None if nothing is found."""
     values = np.asarray(X)
-    if values.dtype.kind == "O" and values.ndim:  # a sparse array is an object without dimensions here
+    if values.dtype.kind == "O" and values.ndim:  # NumPy converts a sparse array into an object without dimensions
         values = np.frompyfunc(_none_for_na, 1, 1)(values)
     if values.dtype.kind == "c":
         return "Complex data not supported: X must hold real numbers. Pass real and imaginary parts as columns."
@@ -68,7 +68,7 @@ def _explain(X: Any) -> str | None:
     for column, name in zip(values.T, names, strict=True):
         try:
             column.astype(object).astype(np.float64)
-        except TypeError:  # scikit-learn's message is as good
+        except TypeError:  # the message of scikit-learn says the same
             return None
         except ValueError as error:
             remedy = "Drop text columns, encode them (OneHotEncoder), or use modeseek.prepare.TablePreparer"

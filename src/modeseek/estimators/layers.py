@@ -22,10 +22,10 @@ from modeseek.selection.proposers import Proposal
 from modeseek.selection.proposers.modes import prominence_level
 from modeseek.selection.reproducibility import reproducibility
 
-# shown layers differ at least by this factor in their numbers of clusters
+# numbers of clusters of two layers in `layers_` differ at least by this factor
 FACTOR = 1.5
 MAX_LAYERS = 6
-# computed once for each fit; results are not changed by it, so model files and pickles do not contain it
+# cache of the hierarchies of fits; kept outside of `FitResult`, so that model files and pickles do not contain it
 _HIERARCHIES: WeakKeyDictionary[FitResult, tuple[Hierarchy, IntArray]] = WeakKeyDictionary()
 
 
@@ -39,8 +39,9 @@ class Layer(NamedTuple):
     n_clusters : int
         Number of clusters.
     stability : float
-        Mean adjusted Rand index with the most similar partition that a proposer of `ModeSeek` finds on a subsample of
-        70 % of the rows. For the layer of `labels_` it is `stability_`, if the estimator has it.
+        Adjusted Rand index with the most similar partition that the proposers of `ModeSeek` find on a random subsample
+        of 70 % of the rows; mean over subsamples. For the layer of `labels_` it is `stability_`, if the estimator has
+        this attribute.
 
     Examples
     --------
@@ -80,8 +81,8 @@ class LayersMixin(FittedMixin):
     def cut(self, n_clusters: int) -> IntArray:
         """Return labels with a given number of clusters, nested with `labels_`.
 
-        Fewer clusters than `n_clusters_` are unions of the fitted ones, more clusters are parts of them. The model
-        itself does not change.
+        If `n_clusters` is smaller than `n_clusters_`, the new clusters are unions of the fitted clusters. If it is
+        larger, they are parts of the fitted clusters. The model itself does not change.
 
         Parameters
         ----------
@@ -96,7 +97,7 @@ class LayersMixin(FittedMixin):
         Raises
         ------
         ValueError
-            If merges do not give this number; the message says which numbers they give.
+            If there is no nested partition with this number of clusters; the message says which numbers are possible.
         """
         check_integer("n_clusters", n_clusters, low=1)
         result = self._result_for("layers_")
@@ -111,7 +112,7 @@ class LayersMixin(FittedMixin):
 
 
 def _hierarchy(result: FitResult, n_jobs: int | None) -> tuple[Hierarchy, IntArray]:
-    """Return the hierarchy of the points that are not noise, and their indices."""
+    """Return the hierarchy of the points that are not noise, and the indices of these points."""
     if result not in _HIERARCHIES:
         labels = result.index.labels
         clustered = np.flatnonzero(labels >= 0)
@@ -124,7 +125,7 @@ def _hierarchy(result: FitResult, n_jobs: int | None) -> tuple[Hierarchy, IntArr
 
 
 def build_layers(result: FitResult, rows: IntArray, n_jobs: int | None) -> tuple[Hierarchy, MergeGraph]:
-    """Return the hierarchy of some points, and the edges between them."""
+    """Return the hierarchy of the points `rows`, and the graph of these points."""
     index, points = result.index, result.index.points
     near = index.neighbors
     if near is None:
@@ -139,14 +140,14 @@ def _finer(result: FitResult) -> Iterator[IntArray]:
     if finest is not None and finest.n_clusters > result.n_clusters:
         yield finest.labels
     tree, n = result.tree, len(result.index.points.values)
-    # the points of the tree are others if rounded rows were spread
+    # if rounded values were spread, the tree has more points, and is left out
     if tree is not None and len(tree.weights) == n and tree.n_neighbors is not None:
         level = max(prominence_level(1.0, tree.n_neighbors), level_for(tree.point_tree, CONFIG.max_parts // 2))
         yield cut(tree.point_tree, level)
 
 
 def _shown(hierarchy: Hierarchy) -> list[int]:
-    """Return the numbers of clusters of the layers: that of the partition, the largest, and persistent ones."""
+    """Return the numbers of clusters of the layers: that of the partition, the largest, and the most persistent."""
     shown = {hierarchy.n_clusters, hierarchy.counts[-1]}
     for count in sorted(hierarchy.counts, key=lambda count: -hierarchy.persistence(count)):
         apart = all(max(count, other) >= FACTOR * min(count, other) for other in shown)
@@ -156,7 +157,7 @@ def _shown(hierarchy: Hierarchy) -> list[int]:
 
 
 def _stability(result: FitResult, layers: Sequence[IntArray]) -> list[float]:
-    """Return how well proposers of `ModeSeek` find each partition of the points again on subsamples."""
+    """Return the reproducibility of each partition: its agreement with proposals of `ModeSeek` on subsamples."""
     index = result.index
     if index.neighbors is None:
         data, config = prepare_data(index.points), DEFAULT

@@ -1,4 +1,4 @@
-"""Cluster numbers that agree with those of an earlier clustering."""
+"""Renumbering of clusters, so that their numbers agree with those of an earlier clustering."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
     labels : integer array of shape (n_samples,)
         Cluster of each row; negative for noise, which stays noise.
     previous : integer array of shape (n_samples,)
-        Earlier cluster of each row; negative if it had none.
+        Earlier cluster of each row; negative if the row had none.
 
     Returns
     -------
     labels : integer array of shape (n_samples,)
-        The same clusters. A cluster that matches no earlier one gets a number that no earlier cluster has, and the
-        number of an earlier cluster without a match is not used.
+        The same clusters with new numbers. A cluster that matches no earlier cluster gets a number that no earlier
+        cluster has. The number of an earlier cluster without a match is not used.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def matched_labels(labels: ArrayLike, previous: ArrayLike) -> IntArray:
 
 
 def match_to_model(model: Any, previous: Any) -> IntArray:
-    """Return the labels of a fitted estimator, numbered as the clusters of an earlier one of similar data."""
+    """Return the labels of a fitted estimator with the cluster numbers of an estimator fitted earlier."""
     points = model.result_.index.points
     if "precomputed" in (points.geometry.metric, previous.result_.index.points.geometry.metric):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Mean shift: every point climbs the density of the data; a replacement for scikit-learn's class."""
+"""Mean shift: every point climbs the density of the data. The class can replace scikit-learn's `MeanShift`."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
@@ -24,8 +24,8 @@ from modeseek.selection.bandwidths.automatic import Algorithm
 class MeanShift(ChainClusterer):
     """Mean shift (MS).
 
-    Every row climbs to a mode of the density of the data, and the modes are the clusters. The data themselves do not
-    move.
+    Every row is the start of a climber, a point that moves step by step to a mode (local maximum) of the density of the
+    data. Each mode is a cluster. The data themselves do not move.
 
     This class has all parameters of `sklearn.cluster.MeanShift`, with the same meaning, and ``profile="flat"`` gives
     the same centres. There are three differences: a row is assigned to the mode that it climbed to, any bandwidth gives
@@ -39,22 +39,23 @@ class MeanShift(ChainClusterer):
         ``bandwidth=modeseek.estimate_bandwidth(X)`` is scikit-learn's choice. With ``metric="cosine"``, h is
         the distance between unit vectors, sqrt(2 - 2 cos).
     seeds : array-like of shape (n_seeds, n_features), optional
-        Points at which climbers start. If None, every row is one. A seed without a row within the bandwidth is
-        moved to the nearest row. With the flat profile it is an error, as in scikit-learn, if no seed has one.
+        Points at which climbers start. If None, a climber starts at every row. A seed without a row within the
+        bandwidth is moved to the nearest row. If no seed has a row within the bandwidth, the flat profile raises an
+        error, as scikit-learn does.
     bin_seeding : bool, default=False
         If True, climbers start at the corners of a grid of width `bandwidth` that have rows around them. This
         is faster than starting at every row.
     min_bin_freq : int, default=1
         Minimum number of rows around a corner for `bin_seeding`.
     cluster_all : bool, default=True
-        If False, rows farther than the bandwidth from every centre become noise, label -1.
+        If False, a row becomes noise, label -1, if no centre is within the bandwidth of it.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     max_iter : int, default=300
         Maximum number of steps of a climber. With the flat profile, a climber that has not arrived by then takes
         one more step, as in scikit-learn.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
-        Shape of the kernel. "flat" is that of scikit-learn.
+        Shape of the kernel. "flat" is the kernel of scikit-learn.
     metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
         With "cosine", rows are scaled to unit length and climbers stay on the unit sphere. With "haversine", X has two
         columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
@@ -64,9 +65,9 @@ class MeanShift(ChainClusterer):
     tol : float, optional
         A climber stops when a step is at most `tol` times the bandwidth. If None, 1e-3 for the flat profile, as
         in scikit-learn, and 1e-4 otherwise. Climbers that come within about ten times this distance of each
-        other are merged. With many climbers, a few of them (scouts) climb first, and the others stop when they
-        come this close to the path of a scout. With the flat profile, only climbers at the same position are
-        merged, and there are no scouts.
+        other are merged. With many climbers, a few of them (scouts) climb first. The other climbers stop where they
+        come equally close to the path of a scout, and get its mode. With the flat profile, only climbers at the same
+        position are merged, and there are no scouts.
     min_cluster_size : int, default=1
         Clusters with a smaller total weight become noise, label -1. The weight of a row is 1 unless `sample_weight`
         is given. 1 means no limit, also for weights below 1.
@@ -74,8 +75,8 @@ class MeanShift(ChainClusterer):
         Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "grid", "sample"} or None, default=None
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
-        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
-        with a warning. None uses every row. See docs/many-rows.md.
+        in the cells of a grid, "sample" a random sample of 20,000 rows. "auto" uses one of the two, with a warning,
+        if there are more than 50,000 rows. None uses every row. See docs/many-rows.md.
     resolution : float, default=1/16
         Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
     engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
@@ -87,19 +88,21 @@ class MeanShift(ChainClusterer):
         Functions that are called as ``f(state, info)`` after each sweep.
     record : bool, str, sequence of str or Record, optional
         Quantities to record in `trace_` after each sweep, in addition to the bandwidth and the largest shift:
-        "clumps", "diameter", "gap" and "snapshots" (the positions of the climbers, in the order of `points_`),
-        or True for all of them. Plots of a run need them, see `modeseek.plots`. A `Record` also sets how often.
+        "clumps" (number of groups of climbers that are connected by distances below a quarter of the bandwidth),
+        "diameter" (largest distance within a group), "gap" (smallest distance between groups) and "snapshots" (the
+        positions of the climbers, in the order of `points_`). True records all of them. Plots of a run need them, see
+        `modeseek.plots`. A `Record` also sets how often each quantity is recorded.
     checkpoint : str or path-like, optional
         File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
-        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
-        an error. See docs/how-to-checkpoints.md.
+        resumes from it and gives the same result as an uninterrupted fit. A file that was saved with other data or
+        parameters raises an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
         Number of seconds between two saves.
 
     Attributes
     ----------
     labels_ : integer array of shape (n_samples,)
-        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight, with the flat profile by
+        Cluster of each row; -1 for noise. Clusters are numbered by decreasing weight, or, with the flat profile, by
         decreasing density of the mode.
     n_clusters_ : int
         Number of clusters, not counting noise.
@@ -116,7 +119,7 @@ class MeanShift(ChainClusterer):
     n_updates_ : int
         Number of updates of single points.
     n_iter_ : int
-        Number of sweeps: the maximum number of steps that a climber took, not counting scouts.
+        Number of sweeps: the largest number of steps that a climber took, not counting scouts.
     engine_ : str
         The engine in force.
     trace_ : Trace
@@ -124,7 +127,7 @@ class MeanShift(ChainClusterer):
     sketch_ : SketchPoints
         Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
     probabilities_ : array of shape (n_samples,)
-        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+        Membership of each row in its cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     layers_ : list of Layer
@@ -138,7 +141,7 @@ class MeanShift(ChainClusterer):
 
     See Also
     --------
-    BlurringMeanShift : The data move too.
+    BlurringMeanShift : Mean shift in which the data move, too.
     ModeSeek : Chooses a partition without a bandwidth.
 
     Examples
@@ -172,7 +175,7 @@ class MeanShift(ChainClusterer):
         chain, stopping = self._make_chain(data, seeds)
         result = self._run(chain, stopping, watch)
         last = result.state.points
-        # scikit-learn counts the rows around a climber before its last step, which comes after `max_iter` others
+        # scikit-learn counts the rows around a climber before its last step, which follows `max_iter` other steps
         climbed = chain.sweep(result.state)[0].points if profile is FLAT and not result.outcome.converged else last
         ends, reach = points.to_data(climbed), chain.problem.reach(h)
         found = partition_by_modes(points, seeds, climbed, reach, profile, last, basins=basins, n_jobs=self.n_jobs)
@@ -195,12 +198,12 @@ class MeanShift(ChainClusterer):
         )
 
     def _make_chain(self, data: FitData, seeds: Seeds | None = None, *, scouts: bool = True) -> tuple[Chain, Stopping]:
-        """Return the chain of climbers, and when to stop it. Without scouts, every climber goes its whole way."""
+        """Return the chain of climbers, and when to stop it. Without scouts, every climber climbs to its mode."""
         h, sweeps = self._cell_unit(data.settings, data.points), check_integer("max_iter", self.max_iter, low=1)
         start, most_steps = seeds.positions if seeds else data.points.values, sweeps if scouts else 0
         problem = self._problem(data.points, h)
         chain = mean_shift(problem, h, tol=self._tolerance(), queries=start, most_steps=most_steps)
-        limit = 2 * sweeps * len(start) + 1  # never reached: scouts may climb a second time
+        limit = 2 * sweeps * len(start) + 1  # never reached, although scouts climb twice
         return chain, Stopping(h / 4, max_sweeps=sweeps, max_updates=limit)
 
     def _tolerance(self) -> float:
@@ -217,15 +220,15 @@ class MeanShift(ChainClusterer):
         return labels, centers
 
     def _cell_unit(self, settings: FitSettings, points: Points) -> float:
-        """Return a positive bandwidth in place of the one of the settings, which may be 0."""
+        """Return the bandwidth of the settings or, if it is 0, a positive one that gives the same result."""
         h = settings.smallest_bandwidth
         if h > 0:
             return float(np.clip(h, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
-        # half the smallest distance between two points reaches no other point either
+        # as with 0, no point is within this bandwidth of another: it is half the smallest distance of two points
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
 
     def _record(self) -> Record:
-        # the objective is that of points that move against each other
+        # "objective" is left out: it is defined for algorithms in which the data move
         return as_record(self.record, ("clumps", "diameter", "gap", "snapshots"))
 
     def _remedy(self) -> str:
@@ -256,7 +259,7 @@ class MeanShift(ChainClusterer):
 
 
 def _with_weightless(data: FitData, basins: Basins, n_jobs: int | None) -> FitData:
-    """Return the data with rows of weight 0 assigned as `predict` does."""
+    """Return the data after rows of weight 0 are assigned to points, as in `predict`."""
     if data.weightless is None:
         return data
     rows, positions = data.weightless

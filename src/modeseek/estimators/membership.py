@@ -27,9 +27,9 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the membership of each row in each cluster.
 
-        If the fit computed `memberships_`, these are the memberships of the nearest training point. Otherwise they are
-        the shares of the clusters among the ten nearest training rows, and the share of the predicted cluster is at
-        least as large as any other.
+        If the fit computed `memberships_`, a row gets the memberships of the nearest training point. Otherwise, its
+        memberships are the shares of the clusters among the ten nearest training rows. The membership in the predicted
+        cluster is raised, if necessary, to the largest one.
 
         Parameters
         ----------
@@ -39,8 +39,8 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         Returns
         -------
         memberships : array of shape (n_samples, n_clusters)
-            Rows sum to 1, and the largest entry is that of the cluster that `predict` returns. If `predict` returns -1,
-            all entries are 0.
+            Rows sum to 1, and the largest entry of a row is in the column of the cluster that `predict` returns. If
+            `predict` returns -1, all entries are 0.
         """
         check_is_fitted(self)
         return point_memberships(self.result_, check_new_rows(self, X), self.n_jobs)
@@ -63,8 +63,8 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
     def match_labels(self, previous: MembershipMixin) -> IntArray:
         """Return `labels_` with the cluster numbers of an earlier model of similar data.
 
-        Clusters are matched so that as many rows as possible keep the label that `previous` predicts for them. Other
-        clusters get new numbers. The model itself does not change.
+        Clusters are matched so that as many rows as possible keep the label that `previous` predicts for them. Clusters
+        without a match get new numbers. The model itself does not change.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @property
     def probabilities_(self) -> Array:
-        """Membership of each row in its own cluster; 0 for noise. `confidence_`, if the fit computed it."""
+        """Membership of each row in its cluster; 0 for noise. It equals `confidence_` if the fit computed that."""
         result = self._result_for("probabilities_")
         if result.confidence is not None:
             return result.confidence
@@ -97,11 +97,11 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     @property
     def outlier_scores_(self) -> Array:
-        """How far the density at each row is below that of its cluster: 0 at or above the median, at most 1.
+        """Outlier score of each row, from 0 to 1: how far the density at the row is below the density of its cluster.
 
-        The score of a row is 1 - m / r, where r is the distance to its tenth nearest row and m is the median of r in
-        its cluster. Clusters of ten rows or fewer are compared with the median of all rows. After a fit on a sketch,
-        rows have the score of their point of the sketch.
+        The score of a row is 1 - m / r, or 0 if that is negative. r is the distance to its tenth nearest row, and m is
+        the median of r in its cluster, or in all rows if the cluster has at most ten rows. After a fit on a sketch, a
+        row has the score of the point of the sketch that stands for it.
         """
         result = self._result_for("outlier_scores_")
         return point_outlier_scores(result, self.n_jobs)[result.index.points.inverse]
@@ -112,9 +112,9 @@ class MembershipMixin(FittedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
 
 def point_memberships(result: FitResult, rows: Array, n_jobs: int | None, found: IntArray | None = None) -> Array:
-    """Return the memberships of rows in the units of X; see `MembershipMixin.predict_proba`.
+    """Return the memberships of rows, given in the units of X; see `MembershipMixin.predict_proba`.
 
-    `found` are the points whose labels the rows get, if they are known.
+    `found` has the index of the point whose label each row gets, if it is known.
     """
     index, n, k = result.index, rows.shape[0], result.n_clusters
     check_memory(8.0 * k * n, f"memberships of {n:,} rows in {k:,} clusters", "Pass fewer rows at once.")
@@ -131,7 +131,7 @@ def point_memberships(result: FitResult, rows: Array, n_jobs: int | None, found:
         top = found_shares.max(axis=1)
         found_shares[np.arange(len(own)), own] = top
         found_shares /= found_shares.sum(axis=1, keepdims=True)
-        # last, because a division could make the largest two equal
+        # after the division, because rounding could make the two largest entries equal
         lower = np.flatnonzero(found_shares.argmax(axis=1) != own)
         found_shares[lower, own[lower]] = np.nextafter(found_shares[lower].max(axis=1), 2.0)
         shares[clustered] = found_shares
@@ -167,7 +167,7 @@ def point_outlier_scores(result: FitResult, n_jobs: int | None) -> Array:
 
 
 def with_outliers(result: FitResult, fraction: float, n_jobs: int | None) -> FitResult:
-    """Return the result after the rows with the highest outlier scores became noise, at most a share `fraction`."""
+    """Return the result after the rows with the highest outlier scores, at most a share `fraction`, become noise."""
     points, old = result.index.points, result.index.labels
     scores = point_outlier_scores(result, n_jobs)
     order = np.argsort(-scores, kind="stable")
@@ -175,7 +175,7 @@ def with_outliers(result: FitResult, fraction: float, n_jobs: int | None) -> Fit
     outlying = np.zeros(len(old), dtype=bool)
     outlying[order[within]] = True
     outlying &= scores > 0
-    # clusters that consist of outliers only disappear
+    # clusters of which all rows are outliers disappear
     kept = np.unique(old[~outlying & (old >= 0)])
     labels = np.where(outlying | (old < 0), -1, np.searchsorted(kept, old))
     k = len(kept)
@@ -197,7 +197,7 @@ def _distance_to_row(index: PointIndex, k: int, n_jobs: int | None) -> Array:
 
 
 def _with_noise_assigned(index: PointIndex, n_jobs: int | None) -> IntArray:
-    """Return the labels, with the label of the nearest point that is not noise in place of -1."""
+    """Return the labels after each -1 is replaced by the label of the nearest point that is not noise."""
     values, labels = index.points.values, index.labels
     noise = labels < 0
     if noise.all() or not noise.any():

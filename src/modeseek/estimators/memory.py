@@ -14,7 +14,7 @@ class FitMemory:
     point : float
         Bytes for each distinct row, independent of the number of features.
     coordinate : float
-        Bytes for each coordinate, in units of its size in X.
+        Memory for each coordinate, as a multiple of the size of a number in X.
     pair : float
         Bytes for each pair of points, in lists of neighbours and blocks of distances; 0 in up to three dimensions,
         where a tree is used.
@@ -39,7 +39,7 @@ class FitMemory:
 
 
 def check_fit_memory(estimator: str, need: float, shape: tuple[int, int], itemsize: int) -> None:
-    """Raise `NotEnoughMemory` if a fit of every row needs more memory than there is."""
+    """Raise `NotEnoughMemory` if a fit of all rows needs more memory than is available."""
     single = "" if itemsize == 4 else ", X.astype(np.float32)"
     check_memory(
         need,
@@ -50,10 +50,10 @@ def check_fit_memory(estimator: str, need: float, shape: tuple[int, int], itemsi
 
 
 def check_sketch_memory(estimator: str, shape: tuple[int, int]) -> None:
-    """Raise `NotEnoughMemory` if a sketch of the rows needs more memory than there is."""
+    """Raise `NotEnoughMemory` if a sketch of the rows needs more memory than is available."""
     n, d = shape
     check_memory(
-        n * (80.0 + 16 * d) + 6e7,  # a copy, a hash and a weight of each row; the table of cells
+        n * (80.0 + 16 * d) + 6e7,  # a copy, a hash and a weight of each row, and the table of cells
         f"a sketch of {n:,} rows in {d:,} dimensions for {estimator}",
         "Pass the rows in batches, partial_fit(X) and finalize(), or as a Dask array (docs/how-to-dask.md).",
     )

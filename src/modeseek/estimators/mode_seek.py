@@ -1,4 +1,4 @@
-"""ModeSeek: clustering without parameters, by the best of many proposed partitions."""
+"""ModeSeek: clustering without parameters, which returns the best of many proposed partitions."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -44,10 +44,11 @@ class ModeSeek(BaseClusterer):
 
     `ModeSeek` builds a k-nearest-neighbour graph and collects partitions from several proposers: modes of the density,
     communities of the graph, clusters of its spanning tree, Ward's method, k-means, Gaussian mixtures and mean shift.
-    Features such as the depth of the density between clusters and the reproducibility on subsamples describe each
-    partition. A small model that was trained on synthetic data predicts from them how well the partition agrees with
-    the true clusters, and the best one is returned. A single cluster is one of the candidates. No row is labelled as
-    noise unless `min_cluster_size` is set.
+    Features describe each partition, for example how much lower the density is between clusters, and how well the
+    partition is reproduced on subsamples. From the features, a small model that was trained on synthetic data predicts
+    how well the partition agrees with the true clusters. The partition with the best prediction is returned. A single
+    cluster is one of the candidates. Rows are labelled as noise only if `min_cluster_size` or `outlier_fraction` is
+    set.
 
     See docs/mode-seek.md for the steps, and docs/quality.md for results on labelled data.
 
@@ -58,7 +59,7 @@ class ModeSeek(BaseClusterer):
         degrees; see docs/how-to-maps.md. With "precomputed", X holds distances between rows: a square array, or a
         sparse graph of nearest neighbours; see docs/how-to-neighbor-graphs.md.
     n_clusters : int, optional
-        Number of clusters. If None, it is chosen.
+        Number of clusters. If None, it is chosen from the data.
     min_clusters, max_clusters : int, optional
         Bounds on the number of clusters. Setting `min_clusters` to 2 or more excludes a single cluster.
     min_cluster_size : int, default=1
@@ -70,17 +71,18 @@ class ModeSeek(BaseClusterer):
     outlier_fraction : float, default=0.0
         Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "sample"} or None, default="auto"
-        Whether to cluster a sample of 200,000 rows and give every other row the label of the nearest one. "auto"
-        does so above 1,000,000 rows, with a warning. None uses every row.
+        Whether to cluster a random sample of 200,000 rows and give every other row the label of the nearest sampled
+        row. "sample" always does so, "auto" with more than 1,000,000 rows, with a warning. None uses every row.
     engine : {"auto", "exact", "approximate", "cuda"}, default="auto"
         How nearest neighbours are searched. "auto" is exact below 40,000 distinct rows, and for any number of rows in
-        up to eight dimensions. Otherwise it is "approximate", which finds most of them in less time; `message_` says
-        so. "cuda" finds all of them on an NVIDIA GPU, or by a tree on the CPU in up to eight dimensions. Data of more
-        than 32 features are searched in their first 32 principal components.
+        up to eight dimensions. Otherwise it is "approximate", which finds most of the neighbours in less time;
+        `message_` says so. "cuda" is exact and uses an NVIDIA GPU, or a tree on the CPU in up to eight dimensions. Data
+        with more than 32 features are searched in their first 32 principal components.
     n_jobs : int, optional
         Number of threads, as in joblib. Labels do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsamples behind `memberships_`, `confidence_` and the stabilities. Labels do not depend on it.
+        Seed of the subsamples from which `memberships_`, `confidence_` and the stabilities are computed. Labels do not
+        depend on it.
     verbose : int, default=0
         If 1, show progress in a terminal or a notebook.
     callbacks : sequence of callables, optional
@@ -94,21 +96,22 @@ class ModeSeek(BaseClusterer):
     n_clusters_ : int
         Number of clusters, not counting noise.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        Mean of the rows of each cluster. Not if the metric is "precomputed".
+        Mean of the rows of each cluster. Not present if the metric is "precomputed".
     memberships_ : array of shape (n_samples, n_clusters)
-        Share of the subsamples in which a row belongs to each cluster. Rows sum to 1; those of noise are 0.
+        Share of the subsamples in which a row belongs to each cluster. Rows sum to 1; rows of noise are 0.
     confidence_ : array of shape (n_samples,)
-        Membership of each row in its own cluster: an estimate of the probability that the row stays in its
+        Membership of each row in its cluster: an estimate of the probability that the row stays in its
         cluster if 70 % of the rows are clustered again. docs/confidence.md shows how accurate it is.
     cluster_stability_ : array of shape (n_clusters,)
         Mean Jaccard index of each cluster with the most similar cluster of each subsample. Unlike the
         confidence, it is also low if subsamples split the cluster or merge it with others.
     stability_ : float
-        Mean adjusted Rand index between the partition and those of the subsamples.
+        Mean adjusted Rand index of the partition with the partitions of the subsamples.
     alternatives_ : list of Candidate
-        The best partitions that differ from each other and in the number of clusters, in order of their predicted
+        The best partitions with different numbers of clusters; nearly equal partitions and the single cluster are left
+        out. The chosen partition is first if it is one of these, and the others are in order of their predicted
         quality. Each has an `expected_agreement`, the predicted adjusted Rand index with the true clusters, and a
-        `stability`. Their labels are those of the distinct rows.
+        `stability`. Their `labels` have one entry for each distinct row.
     tree_ : MergeTree
         Merge tree of the modes of the density, with their prominence. ``tree_.clusters(4)`` returns labels for
         four clusters, and `modeseek.plots.plot_tree` draws the tree. The density is estimated from the chosen number of
@@ -124,7 +127,7 @@ class ModeSeek(BaseClusterer):
     sketch_ : SketchPoints
         The sample and its weights. Only if the fit ran on a sample.
     probabilities_ : array of shape (n_samples,)
-        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+        Membership of each row in its cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     layers_ : list of Layer
@@ -180,8 +183,8 @@ class ModeSeek(BaseClusterer):
             A row of weight 3 counts as three equal rows. A row of weight 0 has no influence and gets the label of the
             nearest row of positive weight.
         constraints : dict, optional
-            Pairs of row numbers, arrays of shape (m, 2): the rows of each pair in ``constraints["must_link"]`` get the
-            same label, and those of each pair in ``constraints["cannot_link"]`` different ones. See
+            Pairs of row numbers, as arrays of shape (m, 2). The two rows of a pair in ``constraints["must_link"]`` get
+            the same label, and the two rows of a pair in ``constraints["cannot_link"]`` get different labels. See
             docs/constraints.md.
 
         Returns
@@ -247,7 +250,7 @@ class ModeSeek(BaseClusterer):
         advise_on_size(type(self).__name__, n)
         config, spread, inverse = self._config, None, points.inverse
         if data.neighbors is None:
-            # values of rounded columns count as intervals: copies are spread within the rounding steps
+            # a rounded value stands for an interval: its copies are spread over the rounding step
             spread = spread_rounded(points)
             spread_points = points if spread is None else spread.points
             prepared = prepare_data(spread_points, engine=engine, config=config, n_jobs=self.n_jobs, watch=watch)

@@ -15,21 +15,23 @@ from modeseek._common.points import Points
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.estimators.result import FitData, FitSettings
 
-# with fewer neighbours of a row, densities cannot be estimated
+# smallest number of neighbours of a row from which a density can be estimated
 MIN_NEIGHBORS = 5
 
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return distances between rows, dense or sparse, as floats; a dense infinity means that a distance is unknown.
+    """Check distances between rows, and return them as floats, dense or sparse.
+
+    In a dense array, infinity means that the distance is unknown.
 
     Parameters
     ----------
     estimator : estimator
-        Receives the number of columns if `reset`; otherwise X must have that number.
+        If `reset`, its `n_features_in_` is set to the number of columns; otherwise X must have that number of columns.
     X : array-like or sparse array of shape (n_queries, n_samples)
-        Square if `reset`.
+        Must be square if `reset`.
     reset : bool
-        Whether X is for a fit.
+        True for a fit, False for a prediction.
     """
     X = validate_data(
         estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset
@@ -54,12 +56,13 @@ def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors:
     Parameters
     ----------
     X : array or sparse array of shape (n, n)
-        Checked distances. The entries of a row are the distances from it to others.
+        Checked distances. Entry (i, j) is the distance from row i to row j.
     weights : (n,) array
         Weights of the rows.
     geometry : Geometry
     n_neighbors : int
-        Upper bound on the length of the lists. If a graph has fewer entries, it is their median number.
+        Upper bound on the length of the lists. If the rows of a sparse X have fewer entries, the length is the median
+        number of entries in a row.
     """
     if not weights.all():
         raise ValueError(
@@ -73,7 +76,7 @@ def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors:
     m, number = connected_components(csr_array((np.ones(len(left)), (left, right)), shape=(n, n)), directed=False)
     left, right, lengths = _entries(X, number, n_neighbors)
     neighbors = _neighbor_lists(m, left, right, lengths, n_neighbors)
-    # an order that does not depend on that of the rows, except for points with the same distances
+    # sort points so that the order of the rows has no effect, except for points with the same distances
     order = np.lexsort(neighbors.distances.T[::-1])
     rank = np.empty(m, dtype=np.intp)
     rank[order] = np.arange(m)
@@ -84,7 +87,7 @@ def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors:
 
 
 def _entries(X: Any, number: IntArray, n_neighbors: int) -> tuple[IntArray, IntArray, Array]:
-    """Return distances between different points: two points and a length each. `number` is the point of each row."""
+    """Return distances between different points as arrays (point, point, distance); `number` has each row's point."""
     if issparse(X):
         entries = X.tocoo()
         rows, columns, lengths = entries.row, entries.col, entries.data
@@ -112,13 +115,13 @@ def _check_counts(counts: IntArray) -> None:
 
 
 def _neighbor_lists(m: int, left: IntArray, right: IntArray, lengths: Array, most: int) -> Neighbors:
-    """Return lists of equal length; in those of points with fewer neighbours, the last one is repeated.
+    """Return lists of neighbours of equal length; if a point has fewer neighbours, the last one is repeated.
 
-    A point without neighbours is its own, at the largest distance of all.
+    A point without neighbours becomes its own neighbour, at the largest of all distances.
     """
     order = np.lexsort((right, lengths, left))
     left, right, lengths = left[order], right[order], lengths[order]
-    # of several distances between two points, which are those of equal rows, the smallest
+    # equal rows may give several distances between two points: keep the smallest
     first = np.sort(np.unique(left * m + right, return_index=True)[1])
     left, right, lengths = left[first], right[first], lengths[first]
     counts = np.bincount(left, minlength=m)

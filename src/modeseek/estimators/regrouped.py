@@ -1,4 +1,4 @@
-"""Results whose clusters were changed after the fit: split because they are large, or to satisfy constraints."""
+"""Changes of clusters after the fit: large clusters are split, and points are moved to satisfy constraints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from modeseek.selection.hierarchy import split_large
 
 
 def with_limited_size(result: FitResult, largest: float, n_jobs: int | None) -> FitResult:
-    """Return the result after clusters above a weight were split, by their layers as far as these go."""
+    """Return the result after clusters with a weight above `largest` are split; see `split_large`."""
     index, weights = result.index, result.index.points.weights
     clustered = np.flatnonzero(index.labels >= 0)
     large = np.bincount(index.labels[clustered], weights=weights[clustered]) > largest
@@ -32,9 +32,10 @@ def with_limited_size(result: FitResult, largest: float, n_jobs: int | None) -> 
 def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
     """Return the result with other labels of the points; -1 for noise.
 
-    A point keeps its membership in its own cluster. Its other memberships are divided like the old clusters. The
-    stability of a new cluster is that of the most similar old one, times the Jaccard index with it, and the stability
-    of the partition is the old one times the adjusted Rand index.
+    The membership of a point in its old cluster becomes its membership in its new cluster. Its memberships in other old
+    clusters are divided among the new clusters in proportion to the weight that they share with the old ones. The
+    stability of a new cluster is the largest product of the stability of an old cluster and the Jaccard index with it.
+    The stability of the partition is multiplied by the adjusted Rand index with the old partition.
     """
     index, points, old = result.index, result.index.points, result.index.labels
     kept = labels >= 0
@@ -68,7 +69,7 @@ def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
 
 
 def _regrouped_memberships(memberships: csr_array, common: Array, old: IntArray, new: IntArray) -> csr_array:
-    """Return memberships in new clusters; `common` is the weight that old and new clusters have in common."""
+    """Return memberships in new clusters; `common` is the weight that each old (row) and new (column) cluster share."""
     n, shape = len(old), (len(old), common.shape[1])
     total = common.sum(axis=1, keepdims=True)
     shares = csr_array(np.divide(common, total, out=np.zeros(common.shape), where=total > 0))

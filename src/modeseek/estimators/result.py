@@ -51,11 +51,11 @@ class FitSettings:
     Attributes
     ----------
     bandwidth : float or None
-        Bandwidth of a mean shift with a single one.
+        Bandwidth of the mean shifts that have a single bandwidth.
     h_min, h_inf, h_max : float or None
         Bandwidth range of doubly stochastic mean shift.
     policy : BandwidthPolicy or None
-        Distribution of the bandwidth, for algorithms in which points move against each other.
+        Distribution of the bandwidth, for algorithms in which the data move.
     tau : float or None
         Points closer than `tau` at the end share a cluster.
     engine : str or None
@@ -63,9 +63,9 @@ class FitSettings:
     single_updates : bool
         Whether each draw moves one point at exactly the bandwidth that the policy returned.
     in_meters : bool
-        Whether the bandwidths are chords of the unit sphere that users see in metres.
+        Whether the bandwidths are chords of the unit sphere that are shown to users in metres.
     rounded : tuple of int
-        The visibly rounded columns, whose values count as intervals of one rounding step in automatic choices.
+        The visibly rounded columns. Automatic choices treat their values as intervals of one rounding step.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class FitSettings:
 
     @property
     def bandwidths(self) -> dict[str, float]:
-        """The bandwidths that apply, by parameter name, in the units of the parameters."""
+        """The bandwidths that are not None, by parameter name, in the units of the parameters."""
         return {name: chord_to_meters(h) if self.in_meters else h for name, h in self._given.items()}
 
     @property
@@ -125,9 +125,9 @@ class FitData:
     distributed : bool
         Whether the rows are a Dask collection, so that chains may run on its workers.
     neighbors : Neighbors or None
-        Nearest neighbours of each point, if these are given instead of coordinates.
+        Nearest neighbours of each point, if distances are given instead of coordinates.
     constraints : object
-        Constraints of `ModeSeek` as the user gave them, for the rows.
+        Constraints on rows, as the user passed them to `ModeSeek.fit`.
     weightless : tuple of arrays, or None
         Indices and canonical coordinates of the rows of weight 0; None if all rows have a positive weight.
     """
@@ -172,7 +172,7 @@ class PointIndex:
     sketch, sketch_points, neighbors
         As in `FitData`.
     basins : Basins or None
-        How new rows find the mode whose label they get; None if they get the label of the nearest point.
+        The modes of `MeanShift`, to which new rows climb; None if new rows get the label of the nearest point.
     """
 
     points: Points
@@ -183,7 +183,7 @@ class PointIndex:
     basins: Basins | None = None
 
     def find(self, rows: Array, n_jobs: int | None = None, watch: Watcher | None = None) -> IntArray:
-        """Return for each row the point whose label it gets: that of its sketch cell, of its mode, or the nearest one.
+        """Return the index of the point whose label each row gets: of its sketch cell, of its mode, or the nearest one.
 
         Under `metric="precomputed"`, rows are distances to the rows of the fit.
         """
@@ -195,13 +195,13 @@ class PointIndex:
         return self.sketch_points[self.find_in_sketch(rows, n_jobs)]
 
     def find_in_sketch(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return for each row the index of its point of the sketch."""
+        """Return for each row the index of the point of the sketch that stands for it."""
         assert self.sketch is not None
         geometry = self.points.geometry
         return self.sketch.find(place_on_sphere(rows, geometry.metric) if geometry.spherical else rows, n_jobs)
 
     def labeler(self, values: Array) -> Labeler:
-        """Return a picklable function that gives rows the entry of `values` (one per point) of their point."""
+        """Return a picklable object that assigns a point to each row and returns its entry in `values`."""
         if self.sketch is None or self.sketch_points is None:
             return Labeler(self.points, values, self.basins)
         return Labeler(self.sketch, values[self.sketch_points])
@@ -220,7 +220,7 @@ def _check_result(result: FitResult) -> None:
     require(result.confidence is None or result.confidence.shape == rows, "the confidence of rows")
     require(result.partition is None or result.partition.labels.shape == rows, "the partition of rows")
     require(result.chain_labels is None or result.chain_labels.shape[1:] == rows, "the labels by chains")
-    # more than n, if rounded points were spread
+    # the tree has more than n points if rounded values were spread
     require(result.tree is None or len(result.tree.weights) >= n, "the tree of points")
     for each in result.alternatives:
         require(each.labels.shape == (n,) and is_within(each.labels, 0, n), "the alternatives")
@@ -260,17 +260,18 @@ class FitResult:
     memberships : sparse array of shape (n_points, n_clusters) or None
         Membership of each distinct point in each cluster. Use `row_memberships` for rows.
     confidence : array of shape (n_rows,) or None
-        Membership of each row in its own cluster. A Dask array after a fit of a Dask collection.
+        Membership of each row in its cluster. A Dask array after a fit of a Dask collection.
     cluster_stability : array of shape (n_clusters,) or None
         Stability of each cluster.
     stability : float or None
         Stability of the partition.
     alternatives : tuple of Candidate
-        Other partitions that were considered, best first. Their labels are those of distinct points.
+        Different partitions that were considered, the chosen one included, best first. Their labels have one entry for
+        each distinct point.
     tree : MergeTree or None
         Merge tree of the modes of the density.
     trace : Trace or None
-        What was recorded during the run.
+        Quantities that were recorded during the run.
     partition : Partition or None
         The partition before small clusters became noise, with its diameter, gap and certificate.
     n_updates : int or None
@@ -278,9 +279,9 @@ class FitResult:
     n_iter : int or None
         Number of sweeps of `MeanShift`.
     points : array or None
-        Final position of each row (of each seed, where seeds are given).
+        Final position of each row, or of each seed if `MeanShift` has seeds.
     chain_labels : integer array of shape (n_chains, n_rows) or None
-        Labels by each chain, if several chains ran.
+        Labels of the rows in each chain, if several chains ran.
 
     Examples
     --------
@@ -333,7 +334,7 @@ class FitResult:
 
     @property
     def n_chains(self) -> int:
-        """Number of chains behind the labels; 1 for algorithms without chains."""
+        """Number of chains from which the labels were computed; 1 for algorithms without chains."""
         return 1 if self.chain_labels is None else len(self.chain_labels)
 
     def row_memberships(self, rows: IntArray | None = None) -> Array:
@@ -350,7 +351,7 @@ class FitResult:
         return self.memberships[inverse].toarray()
 
     def relabelled(self, rows: Array, n_jobs: int | None = None) -> FitResult:
-        """Return the result with labels and confidence of other rows, found in the sketch of the fit."""
+        """Return the result for other rows: they get labels and confidence from the points of the sketch."""
         number = self.index.find_in_sketch(rows, n_jobs)
         points = self.index.points
         return replace(
@@ -363,7 +364,7 @@ class FitResult:
     def in_memory(self) -> FitResult:
         """Return the result without Dask arrays: labels and confidence are those of the rows that were clustered.
 
-        After a fit on a sketch these are the points of the sketch.
+        After a fit on a sketch, the points of the sketch take the place of these rows.
         """
         if not is_dask(self.labels):
             return self
@@ -373,7 +374,7 @@ class FitResult:
         return replace(self, labels=index.labels[index.points.inverse], confidence=confidence)
 
     def attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes of an estimator; those without a value are left out."""
+        """Return the fitted attributes of an estimator by name; attributes that would be None are left out."""
         found = {name: getattr(self, name) for name in ATTRIBUTES}
         found |= {"cluster_centers": self.centers, "engine": self.settings.engine, **self.settings.bandwidths}
         if self.index.neighbors is not None:  # there are no coordinates
@@ -384,7 +385,7 @@ class FitResult:
 
 
 class FittedMixin:
-    """What the methods of an estimator read: the result of the last fit, and the rows given to `partial_fit`."""
+    """Base class with the fitted state: the result of the last fit, and the rows passed to `partial_fit`."""
 
     # annotated here, because annotations of the dataclass `BaseClusterer` would be parameters
     result_: FitResult
@@ -401,10 +402,10 @@ class FittedMixin:
 def make_result(
     algorithm: str, data: FitData, labels: IntArray, centers: Array, basins: Basins | None = None, **fields: Any
 ) -> FitResult:
-    """Return the result for labels of the distinct points and centres in their coordinates.
+    """Return the result for given labels of the distinct points, and cluster centres in the coordinates of the points.
 
-    `fields` are the other fields of `FitResult`; `settings` is `data.settings` if it is not among them. The message
-    gets a remark on rounded columns.
+    `fields` are the other fields of `FitResult`; the default of `settings` is `data.settings`. If there are rounded
+    columns, a remark on them is added to the message.
     """
     points, k = data.points, len(centers)
     of_rows = row_fields(labels[points.inverse], k)
@@ -435,9 +436,9 @@ def row_fields(labels: IntArray, n_clusters: int) -> dict[str, Any]:
 
 
 def drop_small(part: Partition, min_size: float) -> tuple[IntArray, Array]:
-    """Return the labels and the centres of a partition after clusters below `min_size` became noise.
+    """Return the labels and the centres of a partition after clusters with a weight below `min_size` become noise.
 
-    A `min_size` of 1 keeps all clusters: weights below 1 may sum to less.
+    A `min_size` of 1 keeps all clusters, even if the rows have weights below 1 and a cluster weighs less than 1.
     """
     keep = (part.sizes >= min_size) | (min_size <= 1)
     return np.where(keep, np.cumsum(keep) - 1, -1)[part.labels], part.centers[keep]
@@ -454,7 +455,7 @@ def membership_fields(
     labels : integer array of shape (n_points,)
         Final label of each point. Points with label -1 get memberships of 0.
     numbers : integer array of shape (n_points,)
-        Number that the cluster of each point has in `memberships` and `stability`.
+        Cluster of each point, as an index of the columns of `memberships` and of the entries of `stability`.
     memberships : array or sparse array of shape (n_points, m)
     stability : array of shape (m,)
     """
@@ -471,13 +472,13 @@ def membership_fields(
 
 
 def largest_membership(memberships: csr_array) -> Array:
-    """Return the largest membership of each point, which is the one in its own cluster; 0 without clusters."""
+    """Return the largest membership of each point, which is the membership in its cluster; 0 without clusters."""
     n, k = memberships.shape
     return np.ravel(memberships.max(axis=1).toarray()) if k else np.zeros(n)
 
 
 def _restore_sparse(data: Array, indices: IntArray, indptr: IntArray, shape: tuple[int, int]) -> csr_array:
-    # checked before SciPy shortens integers that it assumes to be in range
+    # checked here, because SciPy converts integers to 32 bits without a check of their range
     n, k = shape
     require(data.ndim == indices.ndim == indptr.ndim == 1 and len(indptr) == n + 1, "a sparse array")
     require(is_real(data, 1) and is_within(indices, 0, k) and len(indices) == len(data), "a sparse array")

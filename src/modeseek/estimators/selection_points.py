@@ -15,20 +15,20 @@ from modeseek.selection import Selection
 
 
 def with_counts(data: FitData) -> Points:
-    """Return the points with weights that are numbers of rows, which the selection needs.
+    """Return the points with weights that can be read as numbers of rows, which the selection needs.
 
-    Whole numbers are such numbers already. Others have an arbitrary unit, which division by the mean weight of a row
-    removes.
+    Weights that are all whole numbers are not changed. Other weights may have any unit; they are divided by the mean
+    weight of a row.
     """
     points, rows = data.points, data.points.inverse if data.sketch_points is None else data.sketch_points
     weights = points.weights
-    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # all larger numbers are whole
+    if (weights < 2.0**53).all() and (weights == np.rint(weights)).all():  # floats of 2^53 or more are always whole
         return points
     return points._replace(weights=np.maximum(weights / (weights.sum() / len(rows)), MIN_WEIGHT))
 
 
 def of_distinct_points(found: Selection, spread: SpreadPoints) -> Selection:
-    """Return the selection for distinct points: each has the label that most of its copies have."""
+    """Return the selection for distinct points: each gets the label of most of its copies in `spread`."""
 
     def majority(labels: IntArray) -> IntArray:
         return counterparts(spread.origin, labels, spread.points.weights)[spread.first]

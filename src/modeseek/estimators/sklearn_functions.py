@@ -1,4 +1,4 @@
-"""Functions with the names, signatures and results of those in `sklearn.cluster`."""
+"""Functions with the names, signatures and results of functions of `sklearn.cluster`."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,8 +73,8 @@ def get_bin_seeds(X: Array, bin_size: float, min_bin_freq: int = 1) -> Array:
     Returns
     -------
     seeds : array of shape (n_seeds, n_features)
-        Corners of the grid with enough rows around them, in the order of the rows. If each row has its own corner, X
-        itself, with a warning.
+        Corners of the grid with enough rows around them, in the order of the rows. If every row has a different corner,
+        X is returned, with a warning.
 
     Examples
     --------

@@ -21,14 +21,14 @@ def _check_state(state: FittedState) -> None:
     if state.result is not None:
         require(state.result.index.points.n_features == d, "the number of features")
     if state.stream is not None:
-        widths = (d, 3) if d == 2 else (d,)  # streams hold places on a map as vectors
+        widths = (d, 3) if d == 2 else (d,)  # streams hold latitude and longitude as vectors of length 3
         require(all(rows.shape[1] in widths for rows in state.stream.arrays()), "the features of batches")
     require(state.feature_names is None or len(state.feature_names) == d, "the names of features")
 
 
 @storable(_check_state)
 class FittedState(NamedTuple):
-    """All that a fit, or batches of `partial_fit`, have set in an estimator.
+    """All attributes that a fit, or batches of `partial_fit`, have set in an estimator.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class FittedState(NamedTuple):
     feature_names : tuple of str or None
     result : FitResult or None
     stream : Stream or None
-        Batches of `partial_fit`.
+        Rows passed to `partial_fit`.
     """
 
     n_features: int | None = None
@@ -80,18 +80,18 @@ def restore_state(estimator: BaseClusterer, state: FittedState) -> None:
 
 
 def stream_sketch(estimator: BaseClusterer) -> Sketch | None:
-    """Return the sketch of the rows that `partial_fit` was given; None while there are too few for its layout."""
+    """Return the sketch of the rows passed to `partial_fit`; None while there are too few rows to make one."""
     return None if estimator._stream is None else estimator._stream.sketch
 
 
 def resume_stream(estimator: BaseClusterer, sketch: Sketch, names: tuple[str, ...] | None = None) -> None:
-    """Give an estimator the sketch of an earlier stream, so that `partial_fit` continues it."""
+    """Give an estimator the sketch of earlier rows, so that `partial_fit` adds rows to it."""
     n_features = 2 if estimator.metric == "haversine" else sketch.sample.rows.shape[1]
     restore_state(estimator, FittedState(n_features, names, stream=Stream(sketch=sketch)))
 
 
 def labelled_copy(estimator: BaseClusterer, rows: Array) -> BaseClusterer:
-    """Return a copy of an estimator that was fitted on a sketch, with labels and confidence of other rows."""
+    """Return a copy of an estimator that was fitted on a sketch, with the labels and confidence of the given rows."""
     other = copy.copy(estimator)
     other._store(seen_columns(estimator), estimator.result_.relabelled(rows, estimator.n_jobs), keep_stream=True)
     return other

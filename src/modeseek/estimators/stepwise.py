@@ -1,4 +1,4 @@
-"""Fits of the mean shifts that advance step by step, for displays."""
+"""Fits of the mean shifts that run step by step, for animated displays."""
 
 import numpy as np
 
@@ -21,18 +21,18 @@ class StepwiseFit:
         An estimator with its parameters; it is not changed.
     X : array of shape (n_samples, n_features)
     part_size : callable, optional
-        () -> number of updates after which to yield within a sweep, as in `Sweeps`.
+        Function without arguments that returns the number of updates after which to yield within a sweep; see `Sweeps`.
 
     Attributes
     ----------
     data : FitData
         The distinct points and the bandwidths.
     chain : Chain
-        The chain; the first one if the estimator runs several. For `MeanShift`, all points climb separately, while
-        `fit` lets points follow the paths of others.
+        The chain, or the first chain if the estimator runs several. For `MeanShift`, no point stops at the path of
+        another point, as many points may do in `fit`.
     stopping : Stopping
     sweeps : Sweeps
-        The iterator; it records no trace.
+        The iterator over the sweeps; it records no trace.
 
     Examples
     --------

@@ -43,14 +43,14 @@ class StochasticMeanShift(RandomChainClusterer):
         If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
         divided by the median of this distance.
     local_factor : LocalFactor, optional
-        A function of the point that moves and of the density there, whose value multiplies the bandwidth of the update,
-        and its bounds. It is called at every update, so fits take much longer. It does not run on a GPU, and a model
-        with it cannot be saved. See docs/adding-a-bandwidth-policy.md.
+        A function with bounds on its values. Its arguments are the point that moves and the density at this point, and
+        its value is a factor of the bandwidth of the update. It is called at every update, so fits take much longer.
+        It does not run on a GPU, and a model with it cannot be saved. See docs/adding-a-bandwidth-policy.md.
     tol : float, default=1e-6
         Shifts up to `tol` times the smallest bandwidth count as zero.
     tau : float, optional
         Points closer than `tau` at the end of the run belong to the same cluster. Must be below half of the
-        smallest bandwidth. If None, a quarter of it.
+        smallest bandwidth. If None, a quarter of the smallest bandwidth.
     max_updates : int, optional
         Maximum number of updates of single points, checked after each sweep of about n updates. If None,
         max(10^7, 200 n).
@@ -68,8 +68,8 @@ class StochasticMeanShift(RandomChainClusterer):
         Upper bound on the share of rows that become noise because their `outlier_scores_` are the highest.
     sketch : {"auto", "grid", "sample"} or None, default="auto"
         Whether to cluster a sketch: weighted points that stand for many rows. "grid" uses the means of the rows
-        in the cells of a grid, "sample" a sample of 20,000 rows. "auto" chooses between them above 50,000 rows,
-        with a warning. None uses every row. See docs/many-rows.md.
+        in the cells of a grid, "sample" a random sample of 20,000 rows. "auto" uses one of the two, with a warning,
+        if there are more than 50,000 rows. None uses every row. See docs/many-rows.md.
     resolution : float, default=1/16
         Maximum width of the grid cells of a sketch, relative to the smallest bandwidth.
     engine : {"auto", "brute", "moment_tree", "neighbor_lists", "reference", "cuda"}, default="auto"
@@ -85,13 +85,14 @@ class StochasticMeanShift(RandomChainClusterer):
         Functions that are called as ``f(state, info)`` after each sweep.
     record : bool, str, sequence of str or Record, optional
         Quantities to record in `trace_` after each sweep, in addition to the bandwidths and the largest shift:
-        "clumps", "diameter", "gap", "objective" (takes time proportional to n^2) and "snapshots" (the positions
-        of all rows), or True for all of them. Plots of a run need them, see `modeseek.plots`. A `Record` also sets
-        how often.
+        "clumps" (number of groups of points that are connected by distances below `tau`), "diameter" (largest distance
+        within a group), "gap" (smallest distance between groups), "objective" (takes time proportional to n^2) and
+        "snapshots" (the positions of all rows). True records all of them. Plots of a run need them, see
+        `modeseek.plots`. A `Record` also sets how often each quantity is recorded.
     checkpoint : str or path-like, optional
         File in which the state of the run is saved at intervals and at the end. If the file exists, the fit
-        resumes from it and gives the same result as an uninterrupted fit. A file of other data or parameters is
-        an error. See docs/how-to-checkpoints.md.
+        resumes from it and gives the same result as an uninterrupted fit. A file that was saved with other data or
+        parameters raises an error. See docs/how-to-checkpoints.md.
     checkpoint_every : float, default=60
         Number of seconds between two saves.
 
@@ -112,32 +113,32 @@ class StochasticMeanShift(RandomChainClusterer):
         worst outcome.
     partition_ : Partition
         The partition before small clusters became noise, with its diameter, gap and certificate. With several
-        chains, diameter and gap are NaN, and it is certified if every chain is.
+        chains, diameter and gap are NaN, and the partition is certified if every chain is certified.
     n_updates_ : int
         Number of updates of single points, summed over the chains.
     engine_ : str
         The engine in force.
     trace_ : Trace
         The recorded quantities, each as a `Series` of values against the number of updates k. With several
-        chains, those of the first.
+        chains, the quantities of the first chain.
     memberships_ : array of shape (n_samples, n_clusters)
         Share of the chains in which a row belongs to each cluster. A cluster of a chain is matched with the
-        consensus cluster with which it shares the largest weight. Rows sum to 1; those of noise are 0. Only
+        consensus cluster with which it shares the largest weight. Rows sum to 1; rows of noise are 0. Only
         with several chains.
     confidence_ : array of shape (n_samples,)
-        Membership of each row in its own cluster: an estimate of the probability that another chain keeps the
-        row there, see docs/confidence.md. Only with several chains.
+        Membership of each row in its cluster: an estimate of the probability that another chain puts the row in the
+        same cluster, see docs/confidence.md. Only with several chains.
     cluster_stability_ : array of shape (n_clusters,)
         Mean Jaccard index of each cluster with the most similar cluster of each chain. It is low if chains
         split the cluster or merge it with others. Only with several chains.
     stability_ : float
-        Mean adjusted Rand index between the chains and the consensus. Only with several chains.
+        Mean adjusted Rand index of each chain with the consensus. Only with several chains.
     chain_labels_ : integer array of shape (n_chains, n_samples)
-        Labels by each chain; small clusters are not noise here. Only with several chains.
+        Labels of the rows in each chain; small clusters are not noise here. Only with several chains.
     sketch_ : SketchPoints
         Points of the sketch, their weights and the width of the grid cells. Only if the fit ran on a sketch.
     probabilities_ : array of shape (n_samples,)
-        Membership of each row in its own cluster; 0 for noise. See docs/ecosystem.md.
+        Membership of each row in its cluster; 0 for noise. See docs/ecosystem.md.
     outlier_scores_ : array of shape (n_samples,)
         How far the density at each row is below that of its cluster, from 0 to 1. See docs/ecosystem.md.
     layers_ : list of Layer
@@ -151,7 +152,7 @@ class StochasticMeanShift(RandomChainClusterer):
 
     See Also
     --------
-    DoublyStochasticMeanShift : The bandwidth is random too.
+    DoublyStochasticMeanShift : The bandwidth of each update is random, too.
     BlurringMeanShift : All points move at once.
 
     References

@@ -1,4 +1,4 @@
-"""Batches of rows for `partial_fit`: pending until there are enough for a sketch, then in the sketch."""
+"""Rows passed to `partial_fit`: batches are kept until there are enough rows for a sketch, then added to the sketch."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _check_stream(stream: Stream) -> None:
 @storable(_check_stream)
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Rows that `partial_fit` was given.
+    """The rows passed to `partial_fit`.
 
     Attributes
     ----------
     pending : tuple of (rows, weights)
-        Batches that wait until there are enough rows for the layout of a sketch.
+        Batches that are kept until there are enough rows for the layout of a sketch.
     sketch : Sketch or None
-        Sketch of all batches; None while they are pending.
+        Sketch of all batches; None while the batches are pending.
     """
 
     pending: tuple[tuple[Array, Array], ...] = ()
@@ -38,14 +38,14 @@ class Stream:
         return [rows for rows, _ in self.pending] + ([] if self.sketch is None else [self.sketch.sample.rows])
 
     def add(self, rows: Array, weights: Array, config: SketchConfig) -> Stream:
-        """Return the stream with one more batch."""
+        """Return the stream after a batch is added."""
         if self.sketch is not None:
             return Stream(sketch=self.sketch.add(rows, weights))
         more = Stream((*self.pending, (rows, weights)))
         return more.settled(config) if sum(len(each) for each, _ in more.pending) >= config.layout_rows else more
 
     def settled(self, config: SketchConfig) -> Stream:
-        """Return the stream with its pending batches in a sketch."""
+        """Return the stream after its pending batches are put into a sketch."""
         if not self.pending:
             return self
         rows = np.concatenate([rows for rows, _ in self.pending])
@@ -58,5 +58,5 @@ class Stream:
 
 
 def make_sketch(rows: Array, weights: Array, config: SketchConfig) -> Sketch:
-    """Return a sketch of rows, with the layout for these rows."""
+    """Return a sketch of rows, with a layout derived from these rows."""
     return SketchLayout.of(rows, config).empty().add(rows, weights)

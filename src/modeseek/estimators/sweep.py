@@ -17,9 +17,9 @@ from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.stepwise import prepare_fit
 
-# an automatic grid starts at the median distance to this neighbour ...
+# an automatic grid starts at the median distance of points to this nearest neighbour
 NEAR_NEIGHBOR = 3
-# ... over this many points
+# number of points over which medians are computed
 MEDIAN_POINTS = 200
 
 
@@ -30,7 +30,7 @@ class Plateau(NamedTuple):
     ----------
     n_clusters : int
     low, high : float
-        Ends of the range: the geometric means with the next bandwidths of the grid.
+        Ends of the range, half-way (in the logarithm) to the next bandwidths of the grid.
     first, last : int
         Indices of the first and the last bandwidth in the grid.
 
@@ -85,7 +85,7 @@ class BandwidthSweep:
         return [Plateau(int(n[a]), float(edges[a]), float(edges[b]), int(a), int(b) - 1) for a, b in pairwise(starts)]
 
     def longest(self) -> Plateau | None:
-        """Return the plateau of at least two clusters with the largest lifetime; None if there is none."""
+        """Return the plateau with the largest lifetime, of those with at least two clusters; None if there are none."""
         several = [each for each in self.plateaus() if each.n_clusters > 1]
         return max(several, key=lambda each: each.lifetime, default=None)
 
@@ -106,8 +106,8 @@ def sweep_bandwidths(
     X : array-like of shape (n, d)
         The data.
     bandwidths : array-like of shape (m,), optional
-        Positive numbers. If None, a geometric sequence of `n_bandwidths` numbers, from the median distance between
-        near neighbours to the median distance to the farthest point.
+        Positive numbers. If None, a geometric sequence of `n_bandwidths` numbers, from the median distance of points to
+        a near neighbour to 1.2 times the median distance to the farthest point.
     estimator : MeanShift, BlurringMeanShift, StochasticMeanShift or DoublyStochasticMeanShift, optional
         The estimator to fit; it is not changed. Default: `MeanShift()`. For a `DoublyStochasticMeanShift`, `bandwidths`
         are the values of `h_inf`, and `h_min` and `h_max` are scaled by the same factor.
@@ -146,7 +146,7 @@ def sweep_bandwidths(
         return each.fit(data).labels_
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdviceWarning)  # the first and the last bandwidths suit no data
+        warnings.simplefilter("ignore", AdviceWarning)  # the smallest and the largest bandwidths would cause warnings
         labels = np.array([fit(bandwidth) for bandwidth in h.tolist()], dtype=np.int32)
     return BandwidthSweep(h, labels, labels.max(axis=1).astype(np.intp) + 1)
 
@@ -164,5 +164,5 @@ def _grid(data: Array, n_bandwidths: int) -> Array:
     near, far = np.median(kth_distances(data, [min(NEAR_NEIGHBOR + 1, n), n], queries), axis=0)
     # if most rows are equal, any bandwidth gives the same clusters
     far = far if far > 0 else 1.0
-    # 1.2: at distance h the kernel is 0
+    # the factor 1.2 makes the bandwidth larger than the distance, because the kernel is 0 at distance h
     return np.geomspace(near if 0 < near < far else far / 100, 1.2 * far, n_bandwidths)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 # a row with a lower confidence is doubtful
 DOUBTFUL = 0.75
-# smallest difference between the centre of a cluster and that of the others, in standard deviations, that is shown
+# smallest difference that is shown between the mean of a cluster and the mean of the other rows, in standard deviations
 MIN_EFFECT = 0.25
 
 
 @storable()
 class RowCounts(NamedTuple):
-    """Rows by cluster, counted chunk by chunk.
+    """Numbers of rows in each cluster, for rows that are counted chunk by chunk.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RowCounts(NamedTuple):
     def add(
         self, labels: IntArray, confidence: Array | None, n_clusters: int, weights: Array | None = None
     ) -> RowCounts:
-        """Return the counts with more rows; a row of weight 3 counts as three rows."""
+        """Return the counts after rows are added; a row of weight 3 counts as three rows."""
         weights = np.ones(len(labels)) if weights is None else weights
 
         def total(values: Array) -> Array:
@@ -107,7 +107,7 @@ class Trait(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClusterTable:
-    """Figures of each cluster; None if the algorithm does not compute them.
+    """Sizes, centres and other values for each cluster; fields that the algorithm does not compute are None.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ClusterTable:
         ----------
         result : FitResult
         counts : RowCounts, optional
-            Counts of the rows to show, if they were labelled in chunks. None: the rows of the fit.
+            Counts of the rows to show, if they were labelled in chunks. If None, the rows of the fit are shown.
         """
         index = result.index
         table = cls(
@@ -175,7 +175,7 @@ class ClusterTable:
         return table.with_counts(counts)
 
     def with_counts(self, counts: RowCounts) -> ClusterTable:
-        """Return the table with other numbers of rows and their confidence."""
+        """Return the table with numbers of rows and confidence taken from `counts`."""
         sizes = np.array(counts.sizes, dtype=np.intp)
         confidence = np.array(counts.confidence_sums) / np.maximum(sizes, 1) if counts.confidence_sums else None
         doubtful = np.array(counts.doubtful, dtype=np.intp) if counts.confidence_sums else None
@@ -247,7 +247,7 @@ class ClusterTable:
         return found
 
     def columns(self) -> dict[str, Array]:
-        """Return the figures that exist by name, with a last entry for noise if there is any."""
+        """Return the columns that have values, by name, with a last entry for noise if there is noise."""
         noise = bool(self.n_noise)
         found = {
             "size": (self.sizes, self.n_noise),
@@ -264,7 +264,7 @@ class ClusterTable:
         }
 
     def to_pandas(self, features: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return the table as a DataFrame indexed by the label, noise last as -1."""
+        """Return the table as a DataFrame indexed by the cluster label; noise is the last row, with label -1."""
         try:
             import pandas as pd
         except ImportError as error:

@@ -1,6 +1,6 @@
 """Approximate nearest neighbours in many dimensions: trees of random projections, then neighbours of neighbours.
 
-The result does not depend on the number of threads. That of pynndescent does, so it is not used.
+The result does not depend on the number of threads. pynndescent is not used, because its result depends on that number.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _scaled(points: Array) -> Array:
 def _leaves(
     x: Array, rng: np.random.Generator, config: ApproximateConfig, n_jobs: int | None
 ) -> tuple[IntArray, IntArray]:
-    """Return the leaf of each point in each tree, and the points of each leaf, filled with -1.
+    """Return the leaf of each point in each tree, and the points of each leaf; short lists of points end in -1.
 
     On each level of a tree, all nodes are cut at their medians along one random direction.
     """
@@ -104,9 +104,9 @@ def _leaves(
 
 
 def _by_node(node: IntArray, values: Array, bits: int) -> IntArray:
-    """Return the indices that sort by node, a number of few bits, and within it by value; equal ones keep their order.
+    """Return the indices that sort points by node, and points of the same node by value; the sort is stable.
 
-    NumPy's `lexsort` takes several times as long.
+    Node numbers have at most `bits` bits. NumPy's `lexsort` takes several times as long.
     """
     from modeseek.selection.sorting_loops import radix_order
 

@@ -20,7 +20,7 @@ def _square(x, i, j):  # type: ignore[no-untyped-def]
 
 @njit(**FAST_MATH)
 def _sift(squares, near, size, value, index):  # type: ignore[no-untyped-def]
-    """Replace the top of a heap, its largest value, and restore the order of the heap."""
+    """Replace the largest value of a heap, which is its first entry, and restore the order of the heap."""
     at = 0
     while True:
         child = 2 * at + 1
@@ -37,10 +37,11 @@ def _sift(squares, near, size, value, index):  # type: ignore[no-untyped-def]
 
 @cached
 def closest_members(x, groups, members, known, near, squares, first, last):  # type: ignore[no-untyped-def]
-    """Write for the points from `first` to `last` the nearest members of their groups and of the lists `known`.
+    """Write the neighbours of the points with first <= i < last to `near`, and their squared distances to `squares`.
 
-    Row i of `groups` has the numbers of the groups of point i, and a row of `members` the points of a group; entries
-    of -1 are empty. Neighbours in `near` are sorted by distance.
+    They are the nearest among the points in row i of `known` and the members of the groups of point i. Row i of
+    `groups` has the numbers of these groups, and row g of `members` has the points of group g. Entries of -1 are empty.
+    Neighbours in `near` are sorted by distance.
     """
     k = near.shape[1]
     seen = np.full(len(x), -1, dtype=np.int32)
@@ -69,7 +70,7 @@ def closest_members(x, groups, members, known, near, squares, first, last):  # t
 
 @cached
 def both_ways(near, width):  # type: ignore[no-untyped-def]
-    """Return the first `width` neighbours of each point and up to as many points that have it as a neighbour."""
+    """Return the first `width` neighbours of each point, and up to `width` points that have it as such a neighbour."""
     n = len(near)
     out = np.full((n, 2 * width), -1, dtype=np.int32)
     count = np.zeros(n, dtype=np.int32)
@@ -87,7 +88,7 @@ def both_ways(near, width):  # type: ignore[no-untyped-def]
 def make_symmetric(near, squares):  # type: ignore[no-untyped-def]
     """Insert each point into the lists of its neighbours where it is nearer than their last entry."""
     n, k = near.shape
-    last = squares[:, k - 1].copy()  # most points are too far, and these few numbers stay in the cache
+    last = squares[:, k - 1].copy()  # a small copy stays in the cache, and most points are farther than these distances
     for i in range(n):
         for q in range(k):
             j, value = near[i, q], squares[i, q]

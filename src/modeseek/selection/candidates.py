@@ -1,4 +1,4 @@
-"""Values that go into a selection and come out of it: candidates, bounds on the number of clusters, the result."""
+"""Input and output types of a selection: candidates, bounds on the number of clusters, and the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Candidate(NamedTuple):
     Attributes
     ----------
     proposer : str
-        Name of the proposer in words.
+        Name of the proposer, for messages.
     setting : tuple of float
         Parameters of the proposer.
     labels : (n,) integer array
@@ -67,11 +67,12 @@ class Selection:
     labels : (n,) integer array
         Cluster of each point.
     memberships : (n, c) sparse array
-        Share of the subsamples with a point in which it was assigned to each cluster; rows add up to 1.
+        For each point and cluster, the share of the subsamples with this point that assign it to this cluster; rows add
+        up to 1.
     cluster_stability : (c,) array
         Mean Jaccard index of each cluster with the most similar cluster of each subsample.
     votes : tuple of (rows, labels)
-        The partitions of subsamples from which these two were computed.
+        The partitions of subsamples from which `memberships` and `cluster_stability` were computed.
     stability : float
         Mean adjusted Rand index with the partitions of subsamples.
     candidates : tuple of Candidate
@@ -83,7 +84,8 @@ class Selection:
     has_confidence : bool
         Whether there were enough subsamples for `memberships` and `cluster_stability`.
     mode_setting : tuple of float or None
-        Number of neighbours of the density, and prominence in standard errors, if the clusters are a cut of modes.
+        If the clusters are those of modes of the density: its number of neighbours, and the least prominence of a mode
+        in standard errors. Otherwise None.
     """
 
     labels: IntArray
@@ -116,7 +118,7 @@ def merge_clusters(selection: Selection, points: Array, n_clusters: int) -> Sele
 
 
 def merge_into(selection: Selection, into: IntArray) -> Selection:
-    """Merge clusters; `into` has the new number of each."""
+    """Merge clusters; `into` has the new number of each old cluster."""
     labels, n_clusters = selection.labels, int(into.max()) + 1
     shares = csr_array(selection.memberships @ csr_array(np.eye(n_clusters)[into]))
     merged = np.ravel(shares.argmax(axis=1))

@@ -22,10 +22,10 @@ from modeseek.selection.features import FEATURES
 TIE = 1e-9
 # bounds on the probability of the single cluster, so that the other candidates never all have probability 0
 CERTAIN = (1e-6, 1.0 - 1e-6)
-# the bonus of the single cluster changes between these numbers of points
+# numbers of points for which `Choice.single_bonus` is given; between them it is interpolated
 BONUS_POINTS = (60, 100, 200, 1000)
 TYPICAL_SIZES = ("log_k", "log_rows", "entropy", "simpson", "evenness", "largest", "smallest", "tiny", "n_tiny")
-# the reason that each group of features gives for a candidate; a group is listed by the first parts of its names
+# reasons in messages; a reason stands for the features whose names, without "rank_" and "best_", start with its words
 REASONS = {
     "it is reproduced better on subsamples": ("stable",),
     "the density is lower between clusters": ("dip", "mid", "edge"),
@@ -39,7 +39,7 @@ REASONS = {
 }
 # points on the line between two candidates at which gradients are evaluated
 PATH_POINTS = 16
-# power of the agreement that is the weight of another candidate in the context
+# the weight of another candidate in the context is its agreement to this power
 CONTEXT_POWER = 4
 
 
@@ -48,28 +48,31 @@ class Choice:
     """An ensemble of networks with two hidden layers that scores candidates by their features.
 
     The second layer of a candidate also receives its *context*: the mean of the first layers of all candidates,
-    weighted by their agreement with it (`context_weights`).
+    weighted by their agreement with this candidate (`context_weights`).
 
     Attributes
     ----------
     names : tuple of str
         Features that the networks use.
     flags : tuple of str
-        Features whose absence (NaN) is an input of its own.
+        Features that have an additional input, which is 1 if the feature is missing (NaN).
     knots, places : sequences of arrays
         For each feature, values and the inputs in [-1, 1] that they are mapped to; values between are interpolated.
         A missing value is mapped to 0.
     layers : tuple of arrays
-        Weights and offsets of the three layers, each with one leading axis for the networks: inputs and offset of the
-        first layer; first layer, context and offset of the second; second layer and offset of the score.
+        Weights and offsets; the first axis of each array is the network. The seven arrays are: weights of the inputs
+        and offset, for the first layer; weights of the first layer, weights of the context and offset, for the second
+        layer; weights of the second layer and offset, for the score.
     sharpness : (2,) array
-        Factors of the scores in `probabilities`: for one cluster against several, and among partitions with several
-        clusters. With these, expected and actual agreement of the chosen candidates are about equal on average.
+        Factors of the scores in `probabilities`. The first one determines the probability of a single cluster, the
+        second one those of the other candidates. With these factors, the expected agreement of the chosen candidates is
+        about equal to the actual agreement on average.
     single_bonus : (4,) array
-        Added to the score of the single cluster, for `BONUS_POINTS` points; linear in the logarithm between them.
-        With few points, data with and without clusters look alike; a negative bonus then prefers clusters. With a few
-        hundred points, a positive bonus prevents that data without clusters are divided. Unit vectors always have the
-        last bonus, because fewer points are enough to distinguish their clusters from a single one.
+        Number that is added to the score of the single cluster, for each number of points in `BONUS_POINTS`. Between
+        these, it is linear in the logarithm of the number of points. With few points, data with and without clusters
+        look alike; a negative bonus then prefers clusters. With a few hundred points, a positive bonus prevents that
+        data without clusters are divided. For unit vectors, the last bonus is used with any number of points, because
+        fewer points are enough to distinguish their clusters from a single one.
     """
 
     names: tuple[str, ...]
@@ -100,7 +103,7 @@ class Choice:
         return self._scores(inputs, self._context(inputs, agreement))
 
     def probabilities(self, features: Array, agreement: Array) -> Array:
-        """Return the probability that each candidate is the true partition, as if one of them were."""
+        """Return the probability that each candidate is the true partition, given that one of them is."""
         return probabilities(self.scores(features, agreement), self.sharpness)
 
     def reasons(self, features: Array, agreement: Array, chosen: int, other: int, *, limit: int = 2) -> list[str]:
@@ -131,12 +134,12 @@ class Choice:
 
     @cached_property
     def _columns(self) -> IntArray:
-        """Columns of the features and flags in `FEATURES`."""
+        """Indices of the features and flags in `FEATURES`."""
         return np.array([FEATURES.index(name) for name in (*self.names, *self.flags)])
 
     @cached_property
     def _inputs_of(self) -> dict[str, list[int]]:
-        """Inputs that concern each reason."""
+        """Indices of the inputs that belong to each reason."""
         names = list(enumerate(self.names))
         return {reason: [i for i, name in names if _concerns(name, starts)] for reason, starts in REASONS.items()}
 
@@ -165,13 +168,13 @@ class Choice:
 
 
 def context_weights(agreement: Array) -> Array:
-    """Return the weight of each candidate in the context of each other one; rows sum to 1.
+    """Return the weights of all candidates (columns) in the context of each candidate (row); rows sum to 1.
 
     Parameters
     ----------
     agreement : (c, c) array
-        Of all pairs of candidates. The last one is the single cluster, which agrees with none: its context is the mean
-        of all others.
+        Agreement of all pairs of candidates. The last candidate is the single cluster, which agrees with no other one:
+        its context is the mean of all others.
 
     Examples
     --------
@@ -187,7 +190,7 @@ def context_weights(agreement: Array) -> Array:
 
 
 def single_bonus(features: Array, bonus: Array) -> float:
-    """Return what is added to the score of the single cluster: `bonus` at `BONUS_POINTS` points."""
+    """Return the bonus of the single cluster for the number of points in `features`; see `Choice.single_bonus`."""
     log_n, spherical = (features[-1, FEATURES.index(name)] for name in ("log_n", "spherical"))
     return float(bonus[-1] if spherical == 1 else np.interp(log_n, np.log(BONUS_POINTS), bonus))
 
@@ -210,7 +213,7 @@ def probabilities(scores: Array, sharpness: Array) -> Array:
 
 
 def with_single(agreement: Array) -> Array:
-    """Return the agreement of all pairs of candidates, the single cluster included as the last one.
+    """Add the single cluster, as the last candidate, to the agreement of all pairs of candidates.
 
     Examples
     --------
@@ -231,7 +234,7 @@ def load_choice() -> Choice:
 
 
 def read_choice(file: Path | IO[bytes]) -> Choice:
-    """Return the trained model of a file."""
+    """Read a trained model from a file."""
     with np.load(file) as stored:
         ends = np.cumsum(stored["n_knots"])[:-1]
         return Choice(

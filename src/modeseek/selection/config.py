@@ -17,19 +17,21 @@ class DataConfig:
     Attributes
     ----------
     max_components : int
-        Data of more features are reduced to this number of principal components.
+        Data with more features are reduced to this number of principal components.
     max_coordinates : int
         Number of principal components in which Gaussians are fitted.
     least_spread : float
-        Principal components with a smaller share of the largest spread are due to rounding and are dropped.
+        Principal components whose singular value is below this share of the largest one are due to rounding and are
+        dropped.
     max_exact : int
-        Above this number of both points and features, principal components are found by a random projection.
+        If both the number of points and the number of features are larger, principal components are found by a random
+        projection.
     block_rows : int
-        Rows whose products are computed at a time.
+        Number of rows whose products are computed at a time.
     n_neighbors : int
-        Nearest neighbours of each point.
+        Number of nearest neighbours of each point.
     many_points : int
-        From this number of points on, `n_neighbors_many` neighbours are searched.
+        With at least this many points, `n_neighbors_many` is used instead of `n_neighbors`.
     n_neighbors_many : int
     """
 
@@ -50,21 +52,22 @@ class ApproximateConfig:
     Attributes
     ----------
     min_points : int
-        With `engine="auto"`, the search is approximate from this number of points on.
+        With `engine="auto"`, the search is approximate if there are at least this many points and more than
+        `max_tree_dimensions` dimensions.
     max_tree_dimensions : int
-        Up to this number of dimensions, the search is exact and uses a k-d tree.
+        Largest number of dimensions in which a k-d tree is used.
     n_trees : int
-        Trees of random projections.
+        Number of trees of random projections.
     leaf_size : int
-        Upper bound on the points of a leaf.
+        Upper bound on the number of points in a leaf.
     n_rounds : int
-        Rounds in which neighbours of neighbours are compared.
+        Number of rounds in which neighbours of neighbours are compared.
     n_expanded : int
-        Number of neighbours of each point that a round uses, and of points that have it as a neighbour.
+        A round uses this many neighbours of each point, and up to as many points that have it as a neighbour.
     seed : int
         Seed of the random directions.
     task_rows : int
-        Points whose neighbours one task searches.
+        Number of points whose neighbours one task searches.
     """
 
     min_points: int = 40_000
@@ -86,16 +89,16 @@ class ModesConfig:
     neighbor_counts : tuple of int
         Numbers of neighbours k from which densities are estimated.
     large_count : int
-        A k above this is used only with at least `points_per_large_count` points per neighbour.
+        A larger k is used only with at least `points_per_large_count` * k points.
     points_per_large_count : int
     points_per_count : float
-        Any k is used only above this many points per neighbour.
+        Every k is used only with more than `points_per_count` * k points.
     standard_errors : tuple of float
         Prominence thresholds, in standard errors 2 / sqrt(k) of the log density.
     n_edges : int
-        Nearest neighbours of each point that become edges of the graph on which modes merge.
+        Number of nearest neighbours of each point that become edges of the graph on which modes merge.
     many_points : int
-        From this number of points on, k below `least_count` are left out: these densities have very many modes.
+        With at least this many points, k below `least_count` is left out, because its density has very many modes.
     least_count : int
     """
 
@@ -116,15 +119,15 @@ class CommunitiesConfig:
     Attributes
     ----------
     neighbor_counts : tuple of int
-        Numbers of neighbours from which graphs of shared neighbours are built.
+        Numbers of neighbours k from which graphs of shared neighbours are built.
     points_per_count : int
-        A graph is built only above this many points per neighbour.
+        A graph is built only with more than `points_per_count` * k points.
     resolutions : tuple of float
-        Resolutions of the modularity, from the finest: each starts from the communities of the one before.
+        Resolutions of the modularity, from fine to coarse. Each run starts from the communities of the run before.
     max_sweeps : int
         Upper bound on passes over the nodes at each level of the Louvain method.
     max_levels : int
-        Upper bound on its levels.
+        Upper bound on the levels of the Louvain method.
     """
 
     neighbor_counts: tuple[int, ...] = (7, 14, 28)
@@ -141,15 +144,15 @@ class SpanningTreeConfig:
     Attributes
     ----------
     core_counts : tuple of int
-        The core distance of a point is the distance to this neighbour.
+        Numbers k: the core distance of a point is the distance to its k-th neighbour.
     n_edges : int
-        Nearest neighbours of each point that are edges of the graph which the tree spans.
+        Number of nearest neighbours of each point that become edges of the graph which the tree spans.
     least_sizes : tuple of int
-        Least weights of a cluster.
+        Smallest weights of a cluster; each gives further proposals.
     least_shares : tuple of int
-        Further least weights: the total weight divided by these numbers.
+        Further smallest weights of a cluster: the total weight divided by each of these numbers.
     n_fill : int
-        Neighbours from which a point outside of all clusters takes its label.
+        Number of neighbours from which a point outside of all clusters takes its label.
     """
 
     core_counts: tuple[int, ...] = (4, 10)
@@ -170,7 +173,7 @@ class CentersConfig:
     max_points : int
         Ward's tree is built from a random sample of this size.
     min_points_per_center : int
-        Least points of the sample for each cluster.
+        Smallest number of points of the sample for each cluster.
     max_steps : int
         Upper bound on the steps of k-means.
     """
@@ -194,13 +197,14 @@ class MixtureConfig:
     max_points : int
         Mixtures are fitted to a random sample of this size.
     points_per_parameter : int
-        Least points of the sample for each parameter of a mixture.
+        Smallest number of points of the sample for each parameter of a mixture.
     patience : int
-        The search over numbers of components ends after this many in a row without a better criterion.
+        The search over increasing numbers of components ends after this many successive mixtures without a better
+        Bayesian information criterion.
     max_steps : int
         Upper bound on the steps of expectation maximization.
     tol : float
-        A fit ends when the mean log likelihood improves by less.
+        A fit ends when the mean log likelihood improves by less than this.
     """
 
     n_components: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30)
@@ -220,13 +224,13 @@ class MeanShiftConfig:
     max_points : int
         Chains run on a random sample of this size.
     n_bandwidths : int
-        Number of bandwidths; each is the median distance to a neighbour.
+        Number of bandwidths; each is the median distance to the k-th neighbour, for some k.
     least_share, largest_share : float
-        Number of that neighbour for the smallest and for the largest bandwidth, as a share of the points.
+        k for the smallest and for the largest bandwidth, as a share of the number of points.
     max_sweeps : int
         Upper bound on the sweeps of a chain.
     max_features : int
-        Data of more features are clustered in their principal components.
+        Data with more features are clustered in their principal components.
     radius : float
         Points that end closer than this share of the bandwidth form a cluster.
     """
@@ -249,23 +253,23 @@ class RefinementsConfig:
     absorbed : tuple of str
         Proposers whose candidates get a variant without small clusters.
     least_weight, least_share : float
-        Clusters are small below this weight, or below this share of the weight.
+        A cluster is small if it is below this weight, or below this share of the total weight.
     many_points : int
-        From this number of points on, there is no such variant if most of the weight is in small clusters.
+        With at least this many points, the variant is left out if most of the weight is in small clusters.
     n_absorbing : int
-        Neighbours from which a point of a small cluster takes its label.
+        Number of neighbours from which a point of a small cluster takes its label.
     max_refined : int
-        Upper bound on the candidates that become Gaussian mixtures.
+        Upper bound on the number of candidates that are refined to Gaussian mixtures.
     max_points : int
         These mixtures are fitted to a random sample of this size.
     max_components : int
-        Candidates of more clusters are not refined.
+        Candidates with more clusters are not refined to mixtures.
     not_refined : tuple of str
         Proposers whose candidates are not refined to mixtures.
     max_steps : int
         Upper bound on the steps of expectation maximization.
     max_directions : int
-        Candidates of more clusters are not refined by spherical k-means.
+        Candidates with more clusters are not refined by spherical k-means.
     max_spherical_steps : int
         Upper bound on the steps of spherical k-means.
     """
@@ -293,10 +297,10 @@ class PoolConfig:
     same_agreement : float
         Candidates with at least this adjusted Rand index are merged.
     compared_points : int
-        Points on which candidates are compared.
+        Number of points on which candidates are compared.
     rare_from : int
-        From this number of points on, candidates are also compared on points of small clusters, so that one with a rare
-        cluster is not merged with one without it.
+        With at least this many points, candidates are also compared on points of small clusters, so that a candidate
+        with a rare cluster is not merged with one without it.
     rare_points : int
         Number of points of small clusters that are compared.
     rare_share : float
@@ -308,7 +312,7 @@ class PoolConfig:
     max_clusters_per_point : float
         Candidates with a larger number of clusters per point are dropped.
     max_share : float
-        Candidates are dropped if one cluster has this share of the weight.
+        Candidates are dropped if one cluster has at least this share of the weight.
     """
 
     same_agreement: float = 0.97
@@ -332,11 +336,11 @@ class SubsamplesConfig:
     share : float
         Share of the points of the base sample in a subsample.
     n_neighbors : int
-        Neighbours of each point in a subsample.
+        Upper bound on the number of neighbours of each point in a subsample.
     compared_points : int
-        Points on which partitions are compared.
+        Number of points on which partitions are compared.
     sample_share : float
-        Factor on the sample sizes of proposers that fit a sample.
+        Factor by which the sample sizes of proposers that fit a sample are multiplied.
     """
 
     n_subsamples: int = 2
@@ -361,7 +365,7 @@ class ReproducibilityConfig(SubsamplesConfig):
 
 @dataclass(frozen=True)
 class VotesConfig(SubsamplesConfig):
-    """Settings of the subsamples behind memberships and confidence.
+    """Settings of the subsamples from which memberships and confidence are computed.
 
     Attributes
     ----------
@@ -382,15 +386,16 @@ class RareConfig:
     sampled : float
         A cluster is rare if a base sample has fewer of its points than this, on average.
     min_points : int
-        Least number of points of a rare cluster.
+        Smallest number of points of a rare cluster.
     n_neighbors : int
-        Neighbours from which the density is estimated; half as many in a random half of the points.
+        Number of neighbours from which the density is estimated; half as many in a random half of the points.
     n_halves : int
-        Random halves of the points in which a rare cluster has to be found again.
+        Number of random halves of the points in which a rare cluster has to be found again.
     half : SubsamplesConfig
         How a half is drawn.
     least_overlap : float
-        Least share of a rare cluster in one cluster of the partition, and least Jaccard index with a cluster of a half.
+        A rare cluster must have at least this share of its points in one cluster of the partition, and at least this
+        Jaccard index with a rare cluster of each half.
     """
 
     sampled: float = 10.0
@@ -408,17 +413,17 @@ class FeaturesConfig:
     Attributes
     ----------
     graph_points : int
-        Points over which shares of neighbours are averaged.
+        Number of points over which shares of neighbours are averaged.
     edge_points : int
-        From twice this number of points on, densities and edges of about this many points are used.
+        With at least twice this many points, densities and edges of about `edge_points` points are used.
     geometry_points : int
-        Points from which geometric features and Gaussians are estimated.
+        Number of points from which geometric features and Gaussians are estimated.
     silhouette_points : int
-        Points from which silhouettes are computed.
+        Number of points from which silhouettes are computed.
     max_gaussians : int
-        Candidates of more clusters have no Gaussian features.
+        Candidates with more clusters have no Gaussian features.
     max_separated : int
-        Number of largest clusters whose separation is measured.
+        Separation is measured for at most this many clusters, the largest ones.
     """
 
     graph_points: int = 4800

@@ -18,14 +18,14 @@ from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, kernel_of
 
 THREADS = 4 if SIMULATED else 128
-# points that a block holds in shared memory
+# number of points that a block holds in shared memory
 TILE = 32
-# points whose neighbours one launch finds: bounds the memory on the device
+# number of points whose neighbours one launch finds; it limits the memory on the device
 QUERIES = 1 << 16
 
 
 def cuda_neighbors(points: Array, k: int, *, watch: Watcher | None = None, queries: int = QUERIES) -> Neighbors:
-    """Return the k nearest other points of each point; equally distant ones in the order of their indices.
+    """Return the k nearest other points of each point; equally distant points are in the order of their indices.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def cuda_neighbors(points: Array, k: int, *, watch: Watcher | None = None, queri
     watch : callable, optional
         Receives the number of finished rows, as a `Stage`.
     queries : int
-        Points whose neighbours are found in one launch.
+        Number of points whose neighbours are found in one launch.
     """
     n, d = points.shape
     # differences are computed on the device, so that rounding does not depend on the distance from the origin

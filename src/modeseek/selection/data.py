@@ -1,4 +1,4 @@
-"""The data as proposers and features see them: distinct points, principal components and nearest neighbours."""
+"""The data that proposers and features receive: distinct points, principal components and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class SelectionData:
     points : (n, d) array
         Distinct points in canonical order; unit vectors under the cosine metric.
     components : (n, c) array
-        Their first principal components, in which distances are computed if there are many features.
+        First principal components of the points, in which distances are computed if there are many features.
     coordinates : (n, g) array
-        The first few of these, in which Gaussians are fitted.
+        The first few of the principal components, in which Gaussians are fitted.
     indices : (n, k) array of int32
-        Nearest other points of each point, from the nearest.
+        Nearest other points of each point, sorted by distance.
     distances : (n, k) array
-        Their distances, all positive.
+        Distances to these neighbours, all positive.
     weights : (n,) array
         Weight of each point: the number of rows that it stands for.
     dimension : float
@@ -42,7 +42,7 @@ class SelectionData:
     approximate : bool
         Whether neighbours were found approximately.
     trees : dict
-        Merge trees of the modes that were computed before: for (edges of each point, neighbours of the density).
+        Cache of the merge trees of modes, by (number of edges of each point, number of neighbours of the density).
     """
 
     points: Array
@@ -74,7 +74,7 @@ class SelectionData:
         return bool((self.weights == 1).all())
 
     def weight_of_each(self, labels: IntArray) -> Array:
-        """Return the weight of each cluster of a partition; adding up ones takes twice as long as counting."""
+        """Return the weight of each cluster of a partition; if all weights are 1, by counting, which is faster."""
         return np.bincount(labels).astype(np.float64) if self._all_weigh_one else np.bincount(labels, self.weights)
 
     @property
@@ -91,14 +91,16 @@ def prepare_data(
     n_jobs: int | None = None,
     watch: Watcher | None = None,
 ) -> SelectionData:
-    """Return at least three distinct points with their principal components and nearest neighbours.
+    """Return distinct points with their principal components and nearest neighbours.
 
     Parameters
     ----------
     points : Points
+        At least three distinct points.
     engine : {"auto", "exact", "approximate", "cuda"}
-        How neighbours are searched. "auto" is exact for fewer points or dimensions than `config.approximate` states;
-        "cuda" is exact and uses a GPU, except in few dimensions, where a k-d tree on the CPU is used.
+        How neighbours are searched. "auto" is approximate if both the number of points and the number of dimensions are
+        above the limits in `config.approximate`, and exact otherwise. "cuda" is exact and uses a GPU, except in few
+        dimensions, where a k-d tree on the CPU is used.
     config : SelectionConfig
     n_jobs : int, optional
         Threads for the search of neighbours.
@@ -139,13 +141,13 @@ def prepare_data(
 
 def _is_approximate(values: Array, engine: str, config: ApproximateConfig) -> bool:
     n, d = values.shape
-    if n <= config.leaf_size or engine in ("exact", "cuda"):  # one leaf has all points
+    if n <= config.leaf_size or engine in ("exact", "cuda"):  # one leaf would hold all points
         return False
     return engine == "approximate" or (n >= config.min_points and d > config.max_tree_dimensions)
 
 
 class Subset(NamedTuple):
-    """Some points of the data, with their own neighbours, and their indices in the data."""
+    """Some points of a data set: `rows` are their indices, and `data` their data, with neighbours among them only."""
 
     data: SelectionData
     rows: IntArray
@@ -154,7 +156,8 @@ class Subset(NamedTuple):
 def base_sample(data: SelectionData, config: SelectionConfig = DEFAULT, *, n_jobs: int | None = None) -> Subset:
     """Return the points from which all subsamples are drawn: a random sample if there are many points.
 
-    Neighbours are searched once, in this sample. Without coordinates they cannot be searched, so it has all points.
+    Neighbours within the sample are searched once. Without coordinates they cannot be searched, and all points are
+    returned.
     """
     n = len(data)
     if n <= config.base_points or not data.has_coordinates:
@@ -186,8 +189,8 @@ def _some_points(data: SelectionData, rows: IntArray, neighbors: Neighbors) -> S
 def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> Neighbors:
     """Return the first `width` neighbours of `rows` that are in the subsample `rows`.
 
-    If fewer neighbours are left, the last is repeated. A point without any becomes its own neighbour, at the largest
-    known distance.
+    If a point has fewer such neighbours, the last one is repeated. A point without such a neighbour becomes its own
+    neighbour, at the distance of its last neighbour in all the data.
     """
     from modeseek.selection.data_loops import keep_loop
 
@@ -201,7 +204,7 @@ def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> Neighbor
 def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:
     """Return the first principal components, without those whose singular value is at most `rounding`.
 
-    scikit-learn's PCA does the same; importing it takes longer than this takes for small data.
+    scikit-learn's PCA computes the same, but for small data the import of PCA alone takes longer than this function.
     """
     mean = values.mean(axis=0, dtype=np.float64)
     n, d = values.shape

@@ -7,10 +7,10 @@ from modeseek._common.jit import cached_loop
 
 @cached_loop
 def keep_loop(indices, distances, rows, place, new_indices, new_distances):  # type: ignore[no-untyped-def]
-    """Write the first neighbours of `rows` that are in a subsample; `place` is the index in it of each point, or -1."""
+    """Write the first neighbours of `rows` that are in a subsample; `place` has each point's index in it, or -1."""
     k, width = indices.shape[1], new_indices.shape[1]
     for r in range(len(rows)):
-        # if no neighbour is left
+        # this entry stays if no neighbour is in the subsample
         new_indices[r, 0], new_distances[r, 0] = r, distances[rows[r], k - 1]
         count = 0
         for j in range(k):

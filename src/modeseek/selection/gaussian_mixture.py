@@ -8,7 +8,7 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-# covariances: any; one for all components; one multiple of the identity for all components
+# covariances of the components: "full" differ, "tied" are equal, "ball" are equal multiples of the identity
 FORMS = ("full", "tied", "ball")
 
 
@@ -22,7 +22,7 @@ class GaussianMixture(NamedTuple):
     inverse : (k, d, d) array
         Inverse Cholesky factors of the covariances.
     log_scale : (k,) array
-        Logarithm of their determinants.
+        Logarithms of the determinants of these factors.
     bic : float
         Bayesian information criterion.
     """
@@ -43,7 +43,7 @@ class GaussianMixture(NamedTuple):
 def fit_mixture(
     points: Array, weights: Array, labels: IntArray, form: str, *, max_steps: int, tol: float
 ) -> GaussianMixture | None:
-    """Return a mixture that starts from a partition; None if a component lost its points.
+    """Return a mixture fitted from a partition by expectation maximization; None if a component lost its points.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def fit_mixture(
         One of `FORMS`.
     max_steps : int
     tol : float
-        The fit ends when the mean log likelihood improves by less.
+        The fit ends when the mean log likelihood improves by less than this.
     """
     from modeseek.selection.gaussian_mixture_loops import expectation_maximization
 

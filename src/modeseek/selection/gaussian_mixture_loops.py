@@ -1,7 +1,7 @@
 """Compiled loops of `gaussian_mixture`.
 
-Sums and assignments of whole arrays are written as loops: Numba compiles those several times as fast. Compiled
-functions allocate no arrays, and none calls another one, because Numba compiles that one twice.
+Sums and assignments of whole arrays are written as loops, because Numba compiles loops several times as fast. Compiled
+functions allocate no arrays. No compiled function calls another one, because Numba would compile the latter twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from modeseek._common.jit import cached_loop
 from modeseek._common.types import Array, IntArray
 
-# points whose components are found at a time
+# number of points whose components are found at a time
 BLOCK_ROWS = 1 << 11
 
 
@@ -38,7 +38,7 @@ def _cholesky_loop(covariance, factor, inverse, log_scale):  # type: ignore[no-u
 
 
 def invert_cholesky(covariance: Array) -> tuple[Array, Array]:
-    """Return the inverse Cholesky factors of covariances (lower triangles), and their log determinants."""
+    """Return the inverse Cholesky factors of covariances (lower triangles), and the log determinants of the factors."""
     inverse, log_scale = np.zeros(covariance.shape), np.zeros(len(covariance))
     _cholesky_loop(covariance, np.empty(covariance.shape[1:]), inverse, log_scale)
     return inverse, log_scale
@@ -67,7 +67,7 @@ def _densities_loop(columns, means, inverse, offset, part, dense, top, best, den
     if len(total) == 0:
         return
     for c in range(len(means)):
-        # a list of the others, because a loop with a condition would evaluate exponentials of all
+        # list the larger densities first, because a loop with a condition would compute exponentials for all points
         count, height = 0, densities[c]
         for i in range(n):
             part[i], height[i] = height[i] - top[i], 0.0
@@ -88,7 +88,7 @@ def relative_densities(
     Parameters
     ----------
     columns : (d, n) array
-        The points; columns, so that the loops over points use vector instructions.
+        The points, one in each column, so that the loops over points use vector instructions.
     means, inverse : (k, d) and (k, d, d) arrays
         Means and inverse Cholesky factors of the covariances.
     offset : (k,) array
@@ -101,7 +101,7 @@ def relative_densities(
     densities : (k, n) array
         Densities relative to the largest one; those whose logarithm is lower by 30 or more are 0.
     total : (n,) array
-        Their sums.
+        Sum of the relative densities at each point.
     """
     total = np.zeros(columns.shape[1])
     return *_evaluate(columns, means, inverse, offset, total), total
@@ -110,7 +110,7 @@ def relative_densities(
 def _evaluate(
     columns: Array, means: Array, inverse: Array, offset: Array, total: Array
 ) -> tuple[Array, IntArray, Array]:
-    """Return `top`, `best` and `densities`, and add up `total`; if that is empty, densities remain logarithms."""
+    """Return `top`, `best` and `densities`, and add up `total`; if `total` is empty, `densities` are logarithms."""
     n = columns.shape[1]
     top, best, densities = np.full(n, -np.inf), np.zeros(n, dtype=np.int32), np.empty((len(means), n))
     part, dense = np.empty(n), np.empty(n, dtype=np.int32)
@@ -142,7 +142,7 @@ def _moments_loop(points, weights, shares, mass, means, scatter, away):  # type:
 
 
 def _covariances(scatter: Array, mass: Array, form: int, floor: float) -> Array:
-    """Return the covariances of a form, with a floor on the diagonal; one if all components share it."""
+    """Return the covariances, with `floor` added to the diagonal; one covariance if all components share it."""
     d = scatter.shape[1]
     covariance = scatter / mass[:, None, None] if form == 0 else scatter.sum(axis=0, keepdims=True) / mass.sum()
     if form == 2:
@@ -154,7 +154,7 @@ def _covariances(scatter: Array, mass: Array, form: int, floor: float) -> Array:
 def expectation_maximization(
     points: Array, weights: Array, labels: IntArray, k: int, form: int, steps: int, tol: float
 ) -> tuple[Array, Array, Array, Array, float]:
-    """Fit a Gaussian mixture from a partition; form 0 full, 1 tied, 2 ball.
+    """Fit a Gaussian mixture, starting from a partition; `form` is 0 for full, 1 for tied, 2 for ball covariances.
 
     Returns weights, means, inverse Cholesky factors, log scales and the mean log likelihood, which is -inf if a
     component lost its points.

@@ -53,8 +53,8 @@ def left_out(data: SelectionData, config: SelectionConfig) -> str:
 def fill_unknown(features: Array, choice: Choice, config: SelectionConfig) -> Array:
     """Return a table of features in which those that need coordinates have a neutral value.
 
-    The networks map this value to 0, the centre of the inputs, and its flag for a missing value is not set. Features
-    about proposers that are not in the config are filled too.
+    The networks map the neutral value to 0, the centre of the inputs, and do not count it as missing. Features about
+    proposers that are not in the config are filled too.
     """
     absent = tuple(f"agree_{kind}{name}" for name in PROPOSERS if name not in config.proposers for kind in ("", "max_"))
     filled, inputs = (

@@ -26,13 +26,13 @@ class HierarchyConfig:
     Attributes
     ----------
     n_neighbors : int
-        Neighbours of each point that are edges of the graph.
+        Number of neighbours of each point that become edges of the graph.
     least_weight : float
-        Smaller parts of a cluster are not separated from it.
+        Smallest weight of a part of a cluster.
     max_parts : int
         Upper bound on the number of parts.
     min_points : int
-        Fewer points are not merged.
+        With fewer points, clusters are neither merged nor divided.
     """
 
     n_neighbors: int = 15
@@ -52,7 +52,7 @@ class MergeGraph(NamedTuple):
     left, right : (m,) integer arrays
         Points at the ends of each edge.
     weights : (n,) array
-        Weights of the points; an edge has that of its left end.
+        Weights of the points; the weight of an edge is the weight of its left end.
     points : (n, d) array or None
         Coordinates, by which parts without edges between them are merged.
     """
@@ -75,7 +75,7 @@ class MergeGraph(NamedTuple):
         return cls(np.repeat(np.arange(len(near)), near.shape[1]), near.ravel().astype(np.intp), weights, points)
 
     def within(self, rows: IntArray) -> MergeGraph:
-        """Return the edges between some points, with these points only."""
+        """Return the graph of some of the points, with the edges between them."""
         place = np.full(len(self.weights), -1)
         place[rows] = np.arange(len(rows))
         left, right = place[self.left], place[self.right]
@@ -85,7 +85,7 @@ class MergeGraph(NamedTuple):
         )
 
     def between(self, labels: IntArray, k: int) -> Array:
-        """Return the weight of the edges between each two clusters, in both directions, with zeros on the diagonal."""
+        """Return the weight of the edges between each pair of k clusters, in both directions; 0 on the diagonal."""
         check_memory(32.0 * k * k, f"links between {k:,} clusters", "Use fewer clusters.")
         cell = labels[self.left] * k + labels[self.right]
         links = np.bincount(cell, weights=self.weights[self.left], minlength=k * k).reshape(k, k)
@@ -104,15 +104,15 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Parts, and how they merge: first to the clusters of a partition, then to fewer.
+    """A partition whose clusters consist of parts, and the merges of parts into clusters and of clusters into fewer.
 
     Attributes
     ----------
     parts : (n,) integer array
         Part of each point, numbered from 0.
     merges : tuple of Merge
-        The first ones merge parts of the same cluster. Without coordinates, clusters without an edge between them
-        never merge.
+        First the merges of parts of the same cluster, then the merges of clusters. Without coordinates, clusters
+        without an edge between them never merge.
     n_clusters : int
         Number of clusters of the partition.
     """
@@ -128,11 +128,11 @@ class Hierarchy:
         return range(n_parts - len(self.merges), n_parts + 1)
 
     def cut(self, n_clusters: int) -> IntArray:
-        """Return the cluster of each point, for one of `counts`."""
+        """Return the cluster of each point, for a number of clusters in `counts`."""
         return _joined(self.counts[-1], self.merges[: self.counts[-1] - n_clusters])[self.parts]
 
     def persistence(self, n_clusters: int) -> float:
-        """Return the relative increase in height from the last merge to the next: 0 for equal heights, at most 1."""
+        """Return 1 - a / b, from 0 to 1, for the heights of the merge to `n_clusters` clusters (a) and the next (b)."""
         last = self.counts[-1] - n_clusters
         if last in (0, len(self.merges)):
             return 0.0
@@ -151,7 +151,7 @@ def build_hierarchy(
         The partition.
     edges : MergeGraph
     finer : iterable of (n,) integer arrays
-        Other partitions. Parts are the intersections of their clusters with those of `labels`.
+        Other partitions. Parts are the intersections of the clusters of `labels` with the clusters of these partitions.
     config : HierarchyConfig
 
     Examples
@@ -172,10 +172,10 @@ def build_hierarchy(
 
 
 def split_large(hierarchy: Hierarchy, edges: MergeGraph, largest: float) -> IntArray:
-    """Return the clusters of the partition, with those above a weight split.
+    """Return the clusters of the partition after clusters with a weight above `largest` are split.
 
-    Merges to a larger weight are undone. Parts that are too large themselves are halved along their longest axis, or
-    without coordinates by their distance in the graph from a point at their end.
+    Merges to a weight above `largest` are undone. Parts that are too large even then are halved along their longest
+    axis. Without coordinates, they are halved by the distance in the graph from a point at one end.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def split_large(hierarchy: Hierarchy, edges: MergeGraph, largest: float) -> IntA
 
 
 def _along(edges: MergeGraph) -> Array:
-    """Return the position of each point along the longest axis of all, or its distance in the graph from one end."""
+    """Return positions along the longest axis of the points; without coordinates, graph distances from one end."""
     n = len(edges.weights)
     if edges.points is not None:
         centered = edges.points - edges.points.mean(axis=0)
@@ -223,7 +223,7 @@ def _along(edges: MergeGraph) -> Array:
 
 
 def merge_parts(parts: IntArray, labels: IntArray, edges: MergeGraph) -> tuple[Merge, ...]:
-    """Return the merges of parts: first within the clusters of `labels`, then of these."""
+    """Return the merges of parts within the clusters of `labels`, and then the merges of these clusters."""
     k = int(parts.max()) + 1
     owner = labels[np.unique(parts, return_index=True)[1]]
     mass = np.maximum(np.bincount(parts, weights=edges.weights, minlength=k), 1e-300)
@@ -252,7 +252,10 @@ def _merge(
     *,
     to_the_end: bool,
 ) -> None:
-    """Append merges between allowed pairs to `found`; `links`, `mass`, `centers` and `left` are updated in place."""
+    """Append merges between allowed pairs to `found`; `links`, `mass`, `centers` and `left` are updated in place.
+
+    With `to_the_end`, pairs without an edge between them merge too, even without coordinates.
+    """
     k = len(mass)
     allowed = allowed & left & left[:, None] & ~np.eye(k, dtype=bool)
     similarity = np.where(allowed, links / mass / mass[:, None], 0.0)
@@ -263,7 +266,7 @@ def _merge(
         elif centers is not None:
             distances = np.where(allowed, cdist(centers, centers), np.inf)
             i, j = divmod(int(distances.argmin()), k)
-            height = 1e100 * distances[i, j]  # beyond all heights on the graph
+            height = 1e100 * distances[i, j]  # larger than the heights of all merges along edges
         elif to_the_end:
             (i, j), height = divmod(int(allowed.argmax()), k), np.inf
         else:
@@ -281,7 +284,7 @@ def _merge(
 
 
 def _split(parts: IntArray, other: IntArray, labels: IntArray, edges: MergeGraph, config: HierarchyConfig) -> IntArray:
-    """Return the intersections of two partitions; small ones join the part of the same cluster with most links."""
+    """Return the intersections of two partitions; small ones join the part of their cluster that most edges lead to."""
     pairs = parts * (int(other.max()) + 1) + other
     parts = np.unique(pairs, return_inverse=True)[1]
     k = int(parts.max()) + 1
@@ -303,7 +306,7 @@ def _split(parts: IntArray, other: IntArray, labels: IntArray, edges: MergeGraph
 
 
 def _joined(k: int, merges: Iterable[Merge]) -> IntArray:
-    """Return the cluster of each of k parts after some merges, numbered from 0."""
+    """Return the cluster, numbered from 0, to which each of k parts belongs after the merges."""
     into = np.arange(k)
     for merge in merges:
         into[into == merge.gone] = merge.into

@@ -1,7 +1,7 @@
 """Compiled loops over partitions: renumbering, filling gaps, and agreement between many partitions at once.
 
-Labels are 32-bit integers from 0 everywhere, so that one version of each function is compiled. Compiled functions end
-in `_loop` and allocate no arrays: each function around one does.
+Labels are 32-bit integers from 0 everywhere, so that one version of each function is compiled. The names of functions
+that are compiled and called from Python end in `_loop`. They allocate no arrays; the functions that call them do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 
-# least number of partitions that a thread compares with the others
+# smallest number of partitions that one thread compares with all the partitions
 PAIRED = 20
 
 
@@ -34,9 +34,9 @@ def _compact_loop(table, number, out, counts):  # type: ignore[no-untyped-def]
 
 
 def compact_each(table: IntArray, bound: int | None = None) -> tuple[IntArray, IntArray]:
-    """Renumber the labels of each partition, a row, by first appearance; return them and their numbers of clusters.
+    """Renumber the labels of each row, a partition, by first appearance; return labels and numbers of clusters.
 
-    All labels are below `bound`.
+    If `bound` is given, all labels are below it.
     """
     out, counts = np.empty(table.shape, dtype=np.int32), np.zeros(len(table), dtype=np.int64)
     number = np.full(table.max(initial=0) + 1 if bound is None else bound, -1, dtype=np.int32)
@@ -45,14 +45,14 @@ def compact_each(table: IntArray, bound: int | None = None) -> tuple[IntArray, I
 
 
 def compact(labels: IntArray, bound: int | None = None) -> tuple[IntArray, int]:
-    """Return `compact_each` of one partition."""
+    """Renumber the labels of one partition; see `compact_each`."""
     out, counts = compact_each(labels[None], bound)
     return out[0], int(counts[0])
 
 
 @cached_loop
 def _fill_loop(labels, left, indices, width, rounds, new):  # type: ignore[no-untyped-def]
-    """Return the number of points that are left, the first ones of `left`."""
+    """Fill gaps in `labels`; return the number of points that remain without a label, which come first in `left`."""
     count = len(left)
     for _ in range(rounds):
         for q in range(count):
@@ -74,9 +74,10 @@ def _fill_loop(labels, left, indices, width, rounds, new):  # type: ignore[no-un
 
 
 def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
-    """Give points labelled -1 the label of the nearest labelled one of their `width` first neighbours.
+    """Give each point labelled -1 the label of the nearest of its first `width` neighbours that has a label.
 
-    This is repeated until nothing changes, at most 40 times; points that are left get the most frequent label.
+    This is repeated until nothing changes, at most 40 times. Points that are then still labelled -1 get the most
+    frequent label.
     """
     out, left = labels.copy(), np.flatnonzero(labels < 0)
     count = _fill_loop(out, left, indices, width, 40, np.full(len(left), -1, dtype=np.int32))
@@ -101,7 +102,7 @@ def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-d
 
 @njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
 def _adjusted(both, first, second, total):  # type: ignore[no-untyped-def]
-    """Return the adjusted Rand index from numbers of pairs."""
+    """Return the adjusted Rand index from numbers of pairs: within clusters of both partitions, of each, and in all."""
     expected, middle = first * second / total, (first + second) / 2
     return 1.0 if middle - expected <= 1e-9 else (both - expected) / (middle - expected)
 
@@ -124,12 +125,12 @@ def _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, en
 
 
 def pair_agreement(table: IntArray, sizes: IntArray, n_jobs: int | None = None) -> tuple[Array, Array]:
-    """Return adjusted Rand index and conditional entropy H(b | a) for all pairs a, b of partitions."""
+    """Return the adjusted Rand index and the conditional entropy H(b | a) for all pairs a, b of partitions."""
     c, m = table.shape
     log_of = np.array([i * math.log(max(i, 1)) for i in range(m + 1)])
     counts, start = _cluster_sizes(table, sizes)
     pairs = _pairs_within(counts, start)
-    # added up in the same order as the cells below, so that equal partitions have no entropy given each other
+    # added up in the same order as the cells below, so that H(b | a) is exactly 0 for equal partitions
     logs = np.bincount(np.repeat(np.arange(c), sizes), weights=log_of[counts])
     ari, entropy = np.ones((c, c)), np.zeros((c, c))
     step = max(1, min(effective_n_jobs(n_jobs), c // PAIRED))
@@ -152,7 +153,7 @@ def _best_agreement_loop(table, own, others, sizes, theirs, order, middle, cells
             if place < 0 or place >= n_others:
                 continue
             b = order[place]
-            # at best, all pairs of the partition with fewer of them are pairs of the other one too
+            # upper bound of the index: reached if every pair in one cluster of one partition is so in the other, too
             fewer = own[a] if own[a] < theirs[b] else theirs[b]
             bound = _adjusted(fewer, own[a], theirs[b], m * (m - 1.0))
             if bound < best[a] or (bound == best[a] and b > which[a]):
@@ -169,7 +170,7 @@ def _best_agreement_loop(table, own, others, sizes, theirs, order, middle, cells
 
 
 def best_agreement(table: IntArray, sizes: IntArray, others: IntArray, other_sizes: IntArray) -> tuple[Array, IntArray]:
-    """Return for each partition its largest adjusted Rand index with one of `others`, and which one that is."""
+    """Return for each partition its largest adjusted Rand index with one of `others`, and the index of that one."""
     c, m = table.shape
     own = _pairs_within(*_cluster_sizes(table, sizes))
     theirs = _pairs_within(*_cluster_sizes(others, other_sizes))
@@ -183,7 +184,7 @@ def best_agreement(table: IntArray, sizes: IntArray, others: IntArray, other_siz
 
 
 def _cluster_sizes(table: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the sizes of the clusters of all partitions in a row, and where each partition starts."""
+    """Return the sizes of the clusters, one partition after the other, and where each partition starts."""
     start = np.cumsum(sizes) - sizes
     return np.bincount((table + start[:, None]).ravel(), minlength=int(sizes.sum())), start
 

@@ -20,10 +20,10 @@ from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as
 
 # origins of candidates: the proposers, and the refinement by expectation maximization
 ORIGINS = (*PROPOSERS, REFINED_NAME)
-# from this number of points on, the settings of a proposer that take long are computed by several threads
+# with at least this many points, the settings of the proposers in SPLIT are divided among several threads
 MANY_POINTS = 5000
 SPLIT = {"communities": "neighbor_counts", "spanning_tree": "core_counts"}
-# proposers that take longest, and start first
+# proposers that take longest, in increasing order of time; the slowest one starts first
 SLOW = ("mean_shift", "centers", "spanning_tree", "communities")
 
 
@@ -34,13 +34,13 @@ class Pool:
     Attributes
     ----------
     candidates : tuple of Proposal
-        Without near-copies; their labels are numbered by first appearance.
+        Candidates without near-copies; the labels of each are numbered by first appearance.
     votes : (c, o) array
         For each candidate, the number of proposals of each origin that were merged into it.
     agreement : (c, c) array
         Adjusted Rand index between candidates.
     entropy : (c, c) array
-        Entropy of the second candidate given the first.
+        Conditional entropy: entry (a, b) is the entropy of candidate b given candidate a.
     """
 
     candidates: tuple[Proposal, ...]
@@ -97,7 +97,7 @@ def build_pool(
 def _proposals(
     data: SelectionData, config: SelectionConfig, n_jobs: int | None, beside: Sequence[Later[Any]]
 ) -> Iterator[tuple[list[Proposal], list[Proposal]]]:
-    """Yield for each proposer its proposals, and those in which small clusters are absorbed."""
+    """Yield for each proposer its proposals, and their variants in which small clusters are absorbed."""
     parts = [
         (number, part, settings)
         for number, name in enumerate(config.proposers)
@@ -113,7 +113,7 @@ def _proposals(
 
     def cost(each: tuple[int, int, SelectionConfig]) -> float:
         name = config.proposers[each[0]]
-        # more neighbours, which come last, take longer
+        # parts with more neighbours come last and take longer
         return len(parts) * SLOW.index(name) + each[1] if name in SLOW else -1.0
 
     results = run_each(propose, parts, n_jobs, cost=cost, beside=beside)
@@ -123,7 +123,7 @@ def _proposals(
 
 
 def _settings(name: str, n: int, config: SelectionConfig) -> list[SelectionConfig]:
-    """Return configs with which a proposer proposes the partitions of `config`, one after the other."""
+    """Return the configs of parts of a proposer's work, which together propose the same partitions as `config`."""
     if n < MANY_POINTS or name not in SPLIT:
         return [config]
     own = getattr(config, name)
@@ -131,7 +131,7 @@ def _settings(name: str, n: int, config: SelectionConfig) -> list[SelectionConfi
 
 
 def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolConfig) -> list[Proposal]:
-    """Drop trivial partitions; number the labels of the others by first appearance."""
+    """Return the proposals that are not trivial, with labels numbered by first appearance."""
     from modeseek.selection.partition_loops import compact
 
     found = []
@@ -145,14 +145,17 @@ def distinct(proposals: Sequence[Proposal], data: SelectionData, config: PoolCon
 
 
 def count_votes(proposals: Sequence[Proposal]) -> Array:
-    """Return one vote of each proposal for itself, in the column of its origin."""
+    """Return a table of votes: each proposal, a row, has one vote in the column of its origin."""
     votes = np.zeros((len(proposals), len(ORIGINS)))
     votes[np.arange(len(proposals)), [ORIGINS.index(each.proposer) for each in proposals]] = 1
     return votes
 
 
 def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Array, IntArray]:
-    """Return the different partitions of some points, their numbers of clusters, and which one each is equal to."""
+    """Restrict partitions to the points `rows`.
+
+    Returns the distinct partitions as rows of a table, their numbers of clusters, and the row of each given partition.
+    """
     from modeseek.selection.partition_loops import compact_each
 
     table, sizes = compact_each(np.array([labels[rows] for labels in partitions], dtype=np.int32))
@@ -165,7 +168,7 @@ def table_of(partitions: Sequence[IntArray], rows: IntArray) -> tuple[Array, Arr
 def _rare_points(
     proposals: Sequence[Proposal], rng: np.random.Generator, config: PoolConfig, n_jobs: int | None
 ) -> IntArray:
-    """Return points of small clusters, about as many from each proposal that has some."""
+    """Return points of small clusters, about equally many from each proposal that has small clusters."""
 
     def members_of(each: Proposal) -> IntArray:
         sizes = np.bincount(each.labels)
@@ -199,7 +202,7 @@ def _merged(
     if len(rare):
         on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes, n_jobs)
         same &= on_rare >= config.rare_agreement
-    # the first of several equal partitions represents all
+    # the first of several equal partitions represents all of them
     first = np.unique(which, return_index=True)[1]
     copies = np.bincount(which)
     together = np.zeros((len(table), votes.shape[1]))

@@ -16,7 +16,15 @@ from modeseek.selection.proposers.modes import Modes, prominence_level
 
 
 class RareModes(NamedTuple):
-    """The number of the rare mode of each point, from 1, or 0: in all points, and in random halves of them."""
+    """The rare mode of each point, numbered from 1, or 0 if it has none.
+
+    Attributes
+    ----------
+    modes : (n,) integer array
+        Rare modes of the density of all points.
+    halves : list of (n,) integer arrays
+        Rare modes of the density of each random half of the points.
+    """
 
     modes: IntArray
     halves: list[IntArray]
@@ -26,8 +34,8 @@ def find_rare(data: SelectionData, config: SelectionConfig) -> RareModes | None:
     """Return the rare modes of the density; None if there are none.
 
     A mode is rare if the base sample has fewer than `config.rare.sampled` of its points on average, but at least
-    `config.rare.min_points`, and if its prominence is larger than expected by chance. Densities from k neighbours of n
-    points are about n / k independent estimates, and the largest of as many standard normal errors is about
+    `config.rare.min_points`, and if its prominence is larger than expected by chance. The density at n points, from k
+    neighbours each, amounts to about n / k independent estimates. The largest of n / k standard normal errors is about
     sqrt(2 ln(n / k)).
     """
     own, n = config.rare, len(data)
@@ -46,7 +54,7 @@ def find_rare(data: SelectionData, config: SelectionConfig) -> RareModes | None:
 def split_off_rare(
     labels: IntArray, rare: RareModes | None, config: SelectionConfig
 ) -> tuple[IntArray, list[IntArray]]:
-    """Make clusters of the rare modes within the clusters of a partition that are found again in random halves.
+    """Split rare modes off the clusters of a partition, if they are found again in all random halves of the points.
 
     Parameters
     ----------
@@ -60,7 +68,7 @@ def split_off_rare(
     labels : (n,) integer array
         The partition with the rare clusters, which have the last numbers.
     halves : list of (n,) integer arrays
-        For each half, the rare mode of each point as found there, from 1, or 0. Empty if there are no rare clusters.
+        `RareModes.halves`; empty if no rare cluster was split off.
     """
     if rare is None:
         return labels, []
@@ -79,7 +87,7 @@ def split_off_rare(
 
 
 def add_rare(votes: Sequence[Vote], halves: Sequence[IntArray]) -> tuple[Vote, ...]:
-    """Add rare modes, as found in random halves of the points, to votes."""
+    """Return the votes with the rare modes of random halves of the points as additional clusters."""
     added = []
     for number, (rows, labels) in enumerate(votes):
         rare = halves[number % len(halves)][rows]
@@ -90,7 +98,7 @@ def add_rare(votes: Sequence[Vote], halves: Sequence[IntArray]) -> tuple[Vote, .
 def _rare_modes(
     data: SelectionData, count: int, level: float, sizes: tuple[float, float], config: SelectionConfig
 ) -> IntArray:
-    """Return the number of the rare mode of each point, from 1, or 0; `sizes` are bounds on the number of points."""
+    """Return the rare mode of each point, from 1, or 0; `sizes` are bounds on the number of points of a rare mode."""
     ((_, tree),) = Modes(config).trees(data, [count])
     modes = cut(tree, level)
     found = np.bincount(modes)
@@ -101,7 +109,7 @@ def _rare_modes(
 def _rare_modes_in_half(
     data: SelectionData, number: int, level: float, max_points: float, config: SelectionConfig
 ) -> IntArray:
-    """Return the rare modes of a random half of the points; the other points have that of a neighbour."""
+    """Return the rare modes of a random half of the points; each other point gets the entry of a neighbour."""
     from modeseek.selection.partition_loops import fill
 
     own = config.rare
@@ -113,7 +121,7 @@ def _rare_modes_in_half(
 
 
 def _jaccard(rows: IntArray, modes: IntArray) -> float:
-    """Return the Jaccard index of some points with the rare mode of a half that has most of them."""
+    """Return the Jaccard index of the points `rows` with the rare mode of a half that contains most of them."""
     counts = np.bincount(modes[rows])
     if len(counts) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""Refinements of candidates: small clusters absorbed, expectation maximization, spherical k-means."""
+"""Refinements of candidates: absorption of small clusters, expectation maximization, spherical k-means."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from modeseek.selection.gaussian_mixture import FORMS, fit_mixture, n_parameters
 from modeseek.selection.proposers.base import ABSORBED, REFINED, SPHERICAL, Proposal
 from modeseek.selection.proposers.samples import draw
 
-# name that candidates refined by expectation maximization have in place of that of a proposer
+# candidates refined by expectation maximization have this name instead of the name of a proposer
 REFINED_NAME = "refined"
 
 
 def absorb_small(data: SelectionData, proposals: Sequence[Proposal], config: RefinementsConfig) -> list[Proposal]:
-    """Return variants of candidates with small clusters, in which these are merged into the clusters around them."""
+    """Return variants of the proposals with small clusters: small clusters are merged into the clusters around them."""
     from modeseek.selection.partition_loops import fill
 
     least = max(config.least_weight, config.least_share * data.total_weight)
@@ -46,7 +46,7 @@ def refine_as_mixtures(
     config: RefinementsConfig,
     n_jobs: int | None = None,
 ) -> list[Proposal]:
-    """Return Gaussian mixtures that start from candidates of some proposers."""
+    """Return the components of Gaussian mixtures that start from candidates; see `RefinementsConfig` for which ones."""
     rows = draw(len(data), config.max_points, rng)
     sources = [
         each

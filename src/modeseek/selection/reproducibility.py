@@ -1,4 +1,4 @@
-"""Reproducibility: how well a candidate agrees with the best proposal on random subsamples."""
+"""Reproducibility of a candidate: its agreement with the most similar proposal on random subsamples."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Repeat(NamedTuple):
     Attributes
     ----------
     rows : integer array
-        Some of the points, in the base sample.
+        Indices, in the base sample, of the points on which partitions are compared.
     table, sizes : arrays
-        The different partitions of these points, and their numbers of clusters.
+        The distinct partitions of these points, one in each row, and their numbers of clusters.
     """
 
     rows: IntArray
@@ -54,9 +54,9 @@ def reproducibility(
     n_jobs: int | None = None,
     repeats: Sequence[Callable[[], Repeat | None]] = (),
 ) -> Array:
-    """Return for each candidate its best agreement with a proposal on a random subsample, as a mean over subsamples.
+    """Return for each candidate the mean, over subsamples, of its best agreement with a proposal on the subsample.
 
-    It is NaN if the config has no subsamples.
+    The result is NaN if the config has no subsamples.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def reproducibility(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     repeats : sequence of callables, optional
-        Return `propose_again` of each subsample.
+        One function for each subsample, which returns the result of `propose_again`.
     """
     from modeseek.selection.partition_loops import best_agreement
 

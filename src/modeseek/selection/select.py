@@ -48,14 +48,14 @@ def select_partition(
 ) -> Selection:
     """Select a partition of data.
 
-    Ctrl-C ends the selection early: the candidates of the finished proposers are compared, and `interruption` has the
-    reason. Before the first proposer has finished, `KeyboardInterrupt` is raised.
+    Ctrl-C ends the selection early: the candidates of the finished proposers are compared, and the `interruption` of
+    the result says where it ended. Before the first proposer has finished, `KeyboardInterrupt` is raised.
 
     Parameters
     ----------
     data : SelectionData
     seed : int
-        Seed of the subsamples behind memberships and stability; the partition does not depend on it.
+        Seed of the subsamples from which memberships and stability are computed; the partition does not depend on it.
     bounds : ClusterBounds, optional
         Bounds on the number of clusters; a single cluster is excluded if `min_clusters` is 2 or more.
     watch : callable, optional
@@ -116,8 +116,10 @@ class Ranking:
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        They are in the order of their expected agreement with a truth within the bounds. The single cluster is last
-        unless it is best without bounds: an upper bound should not hide that there are clusters.
+        They are ranked by their expected agreement with the true partition, given that its number of clusters is within
+        the bounds.
+        The single cluster is last, unless it is best without bounds, too. Otherwise, an upper bound that excludes the
+        best candidates could give a single cluster for data with clusters.
         """
         inside = np.array([bounds.contains(count) for count in self.counts])
         if inside.all() or not inside.any():
@@ -138,7 +140,7 @@ class Ranking:
         return Candidate(in_words(each.proposer), each.setting, each.labels, int(self.counts[i]), stable, expected)
 
     def candidates(self, chosen: Sequence[int]) -> list[Candidate]:
-        """Return some candidates, except the single cluster."""
+        """Return the candidates with the indices `chosen`, without the single cluster."""
         return [self.candidate(i) for i in chosen if not self.is_single(i)]
 
     def name(self, i: int) -> str:
@@ -160,7 +162,7 @@ class Selector:
     knowledge: Knowledge | None = None
 
     def __post_init__(self) -> None:
-        # with fewer points, threads wait for the interpreter lock for most of the time
+        # with fewer points for each thread, threads wait for the interpreter lock for most of the time
         self.n_jobs = min(effective_n_jobs(self.n_jobs), 1 + len(self.data) // POINTS_PER_THREAD)
 
     @cached_property
@@ -190,7 +192,7 @@ class Selector:
         return Ranking(pool, features, self.choice)
 
     def _config_in_time(self) -> SelectionConfig:
-        """Return the config; after Ctrl-C without subsamples, which take longest."""
+        """Return the config. After Ctrl-C, it has no subsamples for reproducibility, which take longest."""
         if not self.progress.interruption:
             return self.config
         return replace(self.config, reproducibility=replace(self.config.reproducibility, n_subsamples=0))
@@ -226,7 +228,7 @@ class Selector:
         return self._selection(labels, chosen, message, candidates, halves)
 
     def _with_rare(self, labels: IntArray) -> tuple[IntArray, list[IntArray]]:
-        """Split off rare clusters, unless the number of clusters then leaves the bounds."""
+        """Split off rare clusters, unless the number of clusters would then be outside of the bounds."""
         if self.progress.interruption:
             return labels, []
         found, halves = split_off_rare(labels, self.rare(), self.config)
@@ -321,7 +323,7 @@ class Selector:
     def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:
         """Return candidates with different numbers of clusters and different partitions, the chosen one first.
 
-        Of a number of clusters, it is the candidate that is chosen if this number is given.
+        For each number of clusters, it is the candidate that would be chosen if the user asked for this number.
         """
         chosen = {int(ranking.counts[i]): i for i in order[:1]}
         for count in ranking.counts[list(order)]:

@@ -1,4 +1,4 @@
-"""Votes: partitions of random subsamples by the proposer of the selected one, for memberships and confidence."""
+"""Votes: random subsamples, clustered by the proposer of the selected partition, for memberships and confidence."""
 
 from __future__ import annotations
 

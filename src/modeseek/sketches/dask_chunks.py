@@ -1,4 +1,4 @@
-"""Work on one chunk of a Dask collection: check it, sketch it, label it. Workers run these functions."""
+"""Functions that Dask's workers run on one chunk of a collection: check its values, sketch it, label its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +16,18 @@ from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
 
 
 class DaskChunk(NamedTuple):
-    """Where a chunk lies in its collection, for error messages, and how its rows are prepared.
+    """The position of a chunk in its collection, for error messages, and the settings for its rows.
 
     Attributes
     ----------
     number : int
-        Number of the chunk.
+        Index of the chunk in its collection.
     start : int or None
-        First row of the chunk in the collection, if known.
+        Index of the first row of the chunk in the collection; None if unknown.
     names : tuple of str or None
-        Names of the columns.
+        Names of the columns; None for arrays.
     metric : str
-        Under "cosine" and "haversine", rows become unit vectors.
+        Metric of the estimator. Under "cosine" and "haversine", rows become unit vectors.
     """
 
     number: int
@@ -79,11 +79,11 @@ class FirstRows(NamedTuple):
     rows : (m, d) array
     weights : (m,) array or None
     n_rows : int
-        Number of rows of the chunk, or of the chunks that were read.
+        Number of rows of the chunk, or of all chunks that were read, which may be more than m.
     n_present : int
-        Number of those with a positive weight.
+        Number of the `n_rows` rows that have a positive weight.
     whole : bool
-        Whether `rows` are all rows.
+        Whether `rows` has all rows of the collection.
     """
 
     rows: Array
@@ -114,7 +114,7 @@ def _not_numbers(error: Exception) -> ValueError:
 
 
 def first_rows(chunk: DaskChunk, n: int, rows: Any, weights: Any = None) -> FirstRows:
-    """Return the first rows, up to the n-th with a positive weight."""
+    """Return the first rows of a chunk, up to the n-th row with a positive weight."""
     rows, weights = chunk.check(rows, weights)
     if weights is None:
         return FirstRows(rows[:n], None, len(rows), len(rows))
@@ -124,7 +124,7 @@ def first_rows(chunk: DaskChunk, n: int, rows: Any, weights: Any = None) -> Firs
 
 
 def sketch_chunk(chunk: DaskChunk, layout: SketchLayout, level: int, rows: Any, weights: Any = None) -> Sketch:
-    """Return the sketch of a chunk, with cells of the given level or coarser; rows of weight 0 do not count."""
+    """Return the sketch of a chunk, with grid cells of the given level or coarser; rows of weight 0 are left out."""
     rows, weights = chunk.check(rows, weights)
     rows, sketch = chunk.prepare(rows), layout.empty()
     if sketch.cells is not None:
@@ -135,26 +135,28 @@ def sketch_chunk(chunk: DaskChunk, layout: SketchLayout, level: int, rows: Any, 
 
 
 def grid_level(sketch: Sketch) -> int:
-    """Return the level of the cells. More rows can only make it coarser."""
+    """Return the level of the grid cells, 0 without a grid. Adding rows can only increase it."""
     return 0 if sketch.cells is None else sketch.cells.level
 
 
 def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
-    """Return one sketch of the rows of several sketches."""
+    """Merge several sketches into one sketch of all their rows."""
     return reduce(Sketch.merge, sketches)
 
 
 @dataclass(frozen=True, eq=False)
 class Labeler:
-    """Assigns a value to each row: that of the point that stands for the row, or whose label the row gets.
+    """Assigns a point to each row, and returns the value of that point, for example its label.
 
     Attributes
     ----------
     finder : SketchPoints or Points
+        The m points. A row is assigned to the sketch point that stands for it (`SketchPoints`), or to a training point
+        by `find_points` (`Points`).
     values : (m,) array
         One value for each point.
     basins : Basins or None
-        As for `find_points`.
+        Argument of `find_points`.
     """
 
     finder: SketchPoints | Points
@@ -162,12 +164,12 @@ class Labeler:
     basins: Basins | None = None
 
     def label(self, chunk: DaskChunk, rows: Array) -> Array:
-        """Return the value of each row."""
+        """Return the value of the point of each row."""
         if not len(rows):
             return self.values[:0]
         if isinstance(self.finder, SketchPoints):
             return self.values[self.finder.find(chunk.prepare(rows))]
-        # `to_canonical` also scales to unit length, and doing both would change the last bit
+        # `to_canonical` also scales rows to unit length; scaling twice would change the last bit
         frame = self.finder.frame
         prepared = frame.apply(chunk.prepare(rows)) if chunk.metric != "euclidean" else self.finder.to_canonical(rows)
         return self.values[find_points(self.finder, prepared, self.basins)]
@@ -186,6 +188,6 @@ class Labeler:
 def label_chunk(
     rows: Any, labeler: Labeler, names: tuple[str, ...] | None, metric: str, block_id: tuple[int, ...] = (0,)
 ) -> Array:
-    """Return the values of the rows of a chunk; Dask passes the number of the chunk as `block_id`."""
+    """Return `labeler.label` for the rows of a chunk; Dask passes the index of the chunk as `block_id`."""
     chunk = DaskChunk(block_id[0], None, names, metric)
     return labeler.label(chunk, chunk.check(rows)[0])

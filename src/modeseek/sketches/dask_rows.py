@@ -31,10 +31,10 @@ from modeseek.sketches.dask_chunks import (
 )
 from modeseek.sketches.sketch import DEFAULT, Sketch, SketchConfig, SketchLayout
 
-# sketches that one task merges
+# number of sketches that one task merges
 MERGED_TOGETHER = 8
 DASK_PACKAGES = ("dask", "dask_expr")
-# errors of a lost scheduler, by name, because dask.distributed may not be installed
+# names of the errors that a lost scheduler causes; the classes cannot be imported without dask.distributed
 LOST = ("FutureCancelledError", "CancelledError", "CommClosedError", "TimeoutError", "ClosedClientError")
 MESSAGES = {
     "scheduler": "Dask's scheduler stopped or was restarted, and the work of its workers is lost. Start it again, "
@@ -79,11 +79,11 @@ class DaskRows:
     rows : dask.array of shape (n, d)
         Chunked by rows; n may be unknown.
     weights : dask.array of shape (n,) or None
-        In the same chunks.
+        Weights of the rows, in the same chunks.
     names : tuple of str or None
-        Names of the columns.
+        Names of the columns; None for arrays.
     metric : str
-        Under "cosine" and "haversine", rows become unit vectors.
+        Metric of the estimator. Under "cosine" and "haversine", rows become unit vectors.
     """
 
     rows: Any
@@ -104,9 +104,10 @@ class DaskRows:
         return cls(rows, _chunked_weights(sample_weight, rows), names, metric)
 
     def first(self, config: SketchConfig = DEFAULT) -> FirstRows:
-        """Return all rows if there are at most `config.max_rows`, or the first ones.
+        """Return all rows if there are at most `config.max_rows`; otherwise the first rows, which set the layout.
 
-        Only as many chunks are read as necessary. Without a grid, the layout needs no rows: the result has all or none.
+        Only as many chunks are read as necessary. In more than `config.max_dimensions` dimensions the layout
+        (`SketchLayout`) has no grid and needs no rows; the result is then either all rows or none.
         """
         max_rows = config.max_rows
         n_layout = config.layout_rows if self.rows.shape[1] <= config.max_dimensions else 0
@@ -114,7 +115,7 @@ class DaskRows:
         found: list[FirstRows] = []
         n_rows = n_present = 0
         while len(found) < len(chunks) and (n_rows <= max_rows or n_present < n_layout):
-            # twice as many chunks at each step
+            # each step reads twice as many chunks as the one before
             found += _compute(first_rows, chunks[len(found) : 2 * len(found) + 1], n)
             n_rows, n_present = sum(each.n_rows for each in found), sum(each.n_present for each in found)
         whole = len(found) == len(chunks) and n_rows <= max_rows
@@ -140,10 +141,10 @@ class DaskRows:
         return sketches[0].compute()
 
     def label(self, labeler: Labeler) -> Any:
-        """Return a lazy array with the value of each row, in the chunks of the rows."""
+        """Return a lazy array with the value of each row, with the same chunks as the rows."""
         from dask import delayed
 
-        # a separate task: each worker receives it once, not with every chunk
+        # as a task of its own, the labeler is sent to each worker once, and not with every chunk
         shared = delayed(labeler, name=f"labeler-{uuid4().hex}", traverse=False)
         dtype = labeler.values.dtype
         return self.rows.map_blocks(
@@ -188,7 +189,7 @@ def _cause(error: Exception) -> str | None:
 
 
 def joblib_on_dask() -> AbstractContextManager[Any]:
-    """Let joblib send its jobs to Dask's workers, if there is a client."""
+    """Return a context in which joblib sends its jobs to Dask's workers, if a Dask client exists."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return nullcontext()
@@ -233,7 +234,7 @@ def _frame_rows(X: Any) -> Any:
     if not dtypes:
         raise ValueError("X has no columns: give it at least one.")
     for name, dtype in dtypes.items():
-        # objects may be numbers, which only their chunks can tell
+        # a column of objects may contain numbers; this is checked when its chunks are read
         if not is_object_dtype(dtype) and (not is_numeric_dtype(dtype) or is_complex_dtype(dtype)):
             raise ValueError(
                 f"X must contain only numbers: column {str(name)!r} has type {dtype}. "
@@ -249,7 +250,7 @@ def _float_dtype(dtype: Any) -> np.dtype:
 
 
 def _chunked_weights(weights: Any, rows: Any) -> Any:
-    """Return weights in the chunks of the rows."""
+    """Return the weights as a Dask array with the same chunks as `rows`, or None."""
     if weights is None:
         return None
     import dask.array as da

@@ -1,8 +1,9 @@
 """A sketch of rows in few dimensions: the cells of a grid, with the weight and the mean of the rows in each.
 
-Sides of cells are powers of two, and 2^d cells form one cell of the next level. Sums are integers, in units of the
-finest side / 2^12. Therefore the result does not depend on the order of rows, on chunks or on the order of merging, as
-long as no cell has more than 2^(41 - level) rows.
+Cells are cubes, and the length of their sides is a power of two. Level 0 has the finest cells, and 2^d cells of one
+level form a cell of the next level. Sums of coordinates are integers, in units of the finest side / 2^12. Therefore the
+result does not depend on the order of rows, on chunks or on the order of merging, as long as no cell has more than
+2^(41 - level) rows.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from modeseek._common.storable import is_real, require, storable
 from modeseek._common.types import Array, IntArray
 from modeseek._common.unique_rows import ranked_rows, unique_rows
 
-# units in a side of the finest level
+# number of units in a side of the finest level
 UNITS = 2.0**12
 # the extent of the first rows is about 2^FINEST_LEVELS sides of the finest level
 FINEST_LEVELS = 16
-# the first rows get this cell number: numbers stay positive, so that halving them joins cells everywhere
+# cell number of the smallest coordinate of the first rows; it is large, so that all cell numbers are positive and
+# halving them joins two neighbouring cells everywhere
 MAX_OFFSET = 1 << 56
 # the largest limit on cells that a file may declare
 MAX_LIMIT = 1 << 20
@@ -32,7 +34,7 @@ def _check_grid(grid: Grid) -> None:
     require(grid.offset and all(abs(each) < 32 * MAX_OFFSET for each in grid.offset), "the offsets of a grid")
     require(len(grid.signs) in (0, len(grid.offset)), "the signs of a grid")
     require(all(abs(sign) == 1 for sign in grid.signs), "the signs of a grid")
-    # hash tables have `limit` entries
+    # the limit sets the size of the hash tables
     require(1 <= grid.limit <= MAX_LIMIT and abs(grid.exponent) < 1000, "the size of a grid")
 
 
@@ -46,11 +48,12 @@ class Grid:
     exponent : int
         The finest side is 2^exponent.
     offset : tuple of int
-        Added to floor(x / side) in each column.
+        Number for each column. The cell number of a coordinate x is floor(x / 2^exponent) + offset.
     limit : int
-        If there are more cells, the next coarser level is used.
+        Largest number of cells. If there are more, the next coarser level is used.
     signs : tuple of int
-        Each column is multiplied by 1 or -1, so that the sign of columns does not change the cells. Empty: by 1.
+        Factor 1 or -1 of each column, chosen so that negating a column of the data does not change the cells. An empty
+        tuple stands for ones.
     """
 
     exponent: int
@@ -62,13 +65,13 @@ class Grid:
     def of(cls, rows: Array, limit: int) -> Grid:
         """Return the grid for data that start with `rows`.
 
-        Only cells of the same grid can be merged: derive it from the same rows for all of them.
+        Only cells of the same grid can be merged: pass the same rows for all parts of a data set.
         """
         low, high = rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64)
         distinct = rows[unique_rows(rows)[0]] - (low / 2 + high / 2)
         signs = frame_of(distinct, np.ones(len(distinct))).undo(np.ones((1, rows.shape[1])))[0]
         low, high = np.minimum(low * signs, high * signs), np.maximum(low * signs, high * signs)
-        # equal rows have no extent: use their size, or 1 if they are zero
+        # equal rows have no extent: use their largest absolute value, or 1 if they are zero
         extent = float(np.max(high - low)) or float(np.abs(high).max()) or 1.0
         exponent = int(np.ceil(np.log2(extent))) - FINEST_LEVELS
         corner = np.floor(low * 2.0**-exponent)
@@ -78,17 +81,17 @@ class Grid:
         return cls(exponent, offset, limit, tuple(int(sign) for sign in signs))
 
     def signed(self, rows: Array) -> Array:
-        """Return rows of the data with the signs of the grid, or the inverse."""
+        """Return rows multiplied by `signs`; applied twice, it returns the rows unchanged."""
         return rows if min(self.signs, default=1) > 0 else rows * np.array(self.signs, dtype=rows.dtype)
 
     def empty(self) -> GridCells:
-        """Return the cells of no rows."""
+        """Return cells without rows."""
         d = len(self.offset)
         return GridCells(self, 0, np.empty((0, d), np.int64), np.empty(0), np.empty((0, d)))
 
     @property
     def finest(self) -> tuple[Array, IntArray]:
-        """The inverse of the finest side and its units, and the offset, for compiled code."""
+        """Two arrays for compiled code: (1 / finest side, units in that side), and the offsets."""
         return np.array([2.0**-self.exponent, UNITS]), np.array(self.offset)
 
 
@@ -108,9 +111,9 @@ class GridCells:
     ----------
     grid : Grid
     level : int
-        Sides are 2^(grid.exponent + level).
+        Level of the cells; their sides are 2^(grid.exponent + level).
     keys : (m, d) integer array
-        Number of each cell in each column, in lexicographic order.
+        Number of each cell in each column; cells are in lexicographic order.
     counts : (m,) array
         Weight of the rows in each cell.
     sums : (m, d) array
@@ -135,7 +138,7 @@ class GridCells:
     def means(self) -> Array:
         """Mean of the rows of each cell, to within one unit."""
         corners = (self.keys << self.level) - np.array(self.grid.offset)
-        # + 0.5: units were rounded down
+        # + 0.5 because distances were rounded down to whole units
         means = (corners + (self.sums / self.counts[:, None] + 0.5) / UNITS) * 2.0**self.grid.exponent
         return self.grid.signed(means)
 
@@ -165,7 +168,7 @@ class GridCells:
             cells = cells.coarser()
 
     def merge(self, other: GridCells) -> GridCells:
-        """Return the cells with the rows of both."""
+        """Return cells with the rows of both objects."""
         if self.grid != other.grid:
             raise ValueError("cells of different grids cannot be merged: use the same Grid for both.")
         one, two = (self, other) if self.level >= other.level else (other, self)
@@ -178,14 +181,14 @@ class GridCells:
             one = one.coarser()
 
     def at_level(self, level: int) -> GridCells:
-        """Return the cells of a coarser level."""
+        """Return the cells joined into cells of a coarser level."""
         cells = self
         while cells.level < level:
             cells = cells.coarser()
         return cells
 
     def coarser(self) -> GridCells:
-        """Return the cells with sides twice as long."""
+        """Return the cells joined into cells with sides twice as long."""
         odd = (self.keys & 1) * self.counts[:, None]
         sums = self.sums + odd * (UNITS * 2.0**self.level)
         return _grouped(replace(self, level=self.level + 1), self.keys >> 1, self.counts, sums)
@@ -196,7 +199,7 @@ class GridCells:
         return replace(self, keys=self.keys[kept], counts=self.counts[kept] * factor, sums=self.sums[kept] * factor)
 
     def find(self, rows: Array) -> IntArray:
-        """Return the number of each row's cell, or -1 if there is no such cell."""
+        """Return the index of each row's cell, or -1 if that cell contains no rows of the sketch."""
         from modeseek.sketches.grid_loops import find_cells
 
         rows = self.grid.signed(rows)
@@ -206,7 +209,7 @@ class GridCells:
         return found
 
     def _slots(self) -> IntArray:
-        """Return a hash table of the cells that is at most half full at the limit."""
+        """Return a hash table of the cells. It is at most half full, even with `grid.limit` cells."""
         from modeseek.sketches.grid_loops import fill_slots
 
         slots = np.full(1 << int(np.ceil(np.log2(2 * self.grid.limit + 2))), EMPTY_SLOT, np.int64)
@@ -225,7 +228,7 @@ class GridCells:
 
 
 def _grouped(cells: GridCells, keys: IntArray, counts: Array, sums: Array) -> GridCells:
-    """Return cells of the same grid and level, with the sums of equal keys added up in their order."""
+    """Return cells of the same grid and level, with counts and sums of equal keys added up in the order given."""
     first, number = ranked_rows(keys)
     count, *columns = (np.bincount(number, weights=column) for column in (counts, *sums.T))
     return replace(cells, keys=keys[first], counts=count, sums=np.column_stack(columns))

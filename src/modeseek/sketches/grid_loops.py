@@ -1,6 +1,6 @@
 """Compiled passes over rows: the grid cell of each row, and the sums of each cell.
 
-Cells are found by a hash table with open addressing: `slots` holds the number of a cell, or -1.
+Cells are found by a hash table with open addressing: a slot holds the index of a cell in `keys`, or -1 if it is free.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ def fill_slots(keys, slots):  # type: ignore[no-untyped-def]
 def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, used):  # type: ignore[no-untyped-def]
     """Add rows to their cells until no free cell is left; return the number of added rows and of used cells.
 
-    `finest` holds the inverse of the finest side, and the units of a side. `weights` may be empty, which means 1. Sums
-    are in units from the lower corner of a cell, rounded down: integers if the weights are.
+    `finest` and `offset` are `Grid.finest`. An empty array `weights` means that all weights are 1. Distances from the
+    lower corner of a cell are rounded down to whole units, so that `sums` are integers if the weights are integers.
     """
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)
@@ -52,7 +52,7 @@ def add_rows(rows, weights, finest, offset, level, slots, keys, counts, sums, us
 
 @cached
 def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore[no-untyped-def]
-    """Write the number of each row's cell to `found`, or -1 if there is no such cell."""
+    """Write the index of each row's cell to `found`, or -1 if the cell is not in `keys`."""
     n, d = rows.shape
     cell = np.empty(d, dtype=np.int64)
     for i in range(n):
@@ -63,7 +63,7 @@ def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore
 
 @njit(**FAST_MATH)
 def _slot(cell, slots, keys):  # type: ignore[no-untyped-def]
-    """Return the slot of a cell, or the free slot for it; the number of slots is a power of two."""
+    """Return the slot that holds a cell, or the free slot where it belongs; the number of slots is a power of two."""
     d = len(cell)
     mixed = np.int64(0)
     for c in range(d):

@@ -34,7 +34,8 @@ class Sample:
     size : int
         Largest number of rows in the sample.
     keys : (m, 2) array
-        Hashes of the sampled rows, ascending: of their absolute values in any order, and of the rows themselves.
+        Two hashes of each sampled row; rows are sorted by them. The first is a hash of the absolute values that does
+        not depend on the order of the columns, the second is a hash of the row itself.
     rows : (m, d) array
         The sampled rows.
     counts : (m,) array
@@ -51,7 +52,7 @@ class Sample:
 
     @classmethod
     def empty(cls, size: int, d: int, dtype: np.dtype | type = np.float64) -> Sample:
-        """Return the sample of no rows."""
+        """Return a sample without rows."""
         return cls(size, np.empty((0, 2), np.uint64), np.empty((0, d), dtype), np.empty(0), 0.0)
 
     def __len__(self) -> int:
@@ -59,11 +60,11 @@ class Sample:
 
     @property
     def whole(self) -> bool:
-        """Whether the sample has all distinct rows."""
+        """Whether the sample certainly has all distinct rows, because it is not full."""
         return len(self.rows) < self.size
 
     def add(self, rows: Array, weights: Array | None = None) -> Sample:
-        """Return the sample of more rows.
+        """Return the sample after rows are added.
 
         Examples
         --------
@@ -75,13 +76,13 @@ class Sample:
         weights = np.ones(len(rows)) if weights is None else weights
         keys = _keys(rows.astype(np.float64))
         total = self.weight + float(weights.sum())
-        if len(self.keys) == self.size:  # most rows of a long stream have too large a hash
+        if len(self.keys) == self.size:  # drop rows with too large a hash, which are most rows of a long stream
             small = keys[:, 0] <= self.keys[-1, 0]
             rows, keys, weights = rows[small], keys[small], weights[small]
         return self._with(keys, rows, weights, total)
 
     def merge(self, other: Sample) -> Sample:
-        """Return the sample of the rows of both."""
+        """Return the sample of the rows of both samples."""
         if self.size != other.size:
             raise ValueError(f"samples of sizes {self.size} and {other.size} cannot be merged: use one size.")
         return self._with(other.keys, other.rows, other.counts, self.weight + other.weight)
@@ -93,7 +94,7 @@ class Sample:
         return replace(self, keys=self.keys[kept], rows=self.rows[kept], counts=counts, weight=self.weight * factor)
 
     def find(self, rows: Array, n_jobs: int | None = None) -> IntArray:
-        """Return the number of the sampled row that is nearest to each row."""
+        """Return the index of the sampled row that is nearest to each row."""
         return nearest(self.rows, rows, n_jobs=n_jobs)
 
     def _with(self, keys: Array, rows: Array, counts: Array, total: float) -> Sample:

@@ -1,4 +1,4 @@
-"""Sketches: what one pass over the rows keeps of them, and the weighted points that stand for them afterwards."""
+"""Sketches: summaries of many rows, made in one pass, and the weighted points that stand for these rows."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class SketchConfig:
     layout_rows : int
         Number of first rows from which the grid is derived.
     max_dimensions : int
-        In more dimensions there is no grid, because most cells would have one row.
+        Largest number of dimensions with a grid. In more dimensions, most cells would have one row.
     max_cells : int
         Largest number of cells.
     sample_rows : int
         Largest number of sampled rows.
     max_cell_width : float
-        If cells are wider than this times the smallest bandwidth, a sample is more accurate.
+        Largest side of a cell, as a multiple of the smallest bandwidth. If cells are wider, a sample is more accurate.
 
     Examples
     --------
@@ -56,8 +56,9 @@ class SketchLayout(NamedTuple):
     Attributes
     ----------
     grid : Grid or None
-        None in more dimensions than a grid is used for.
+        None if there are more features than `SketchConfig.max_dimensions`.
     sample_size : int
+        Largest number of sampled rows.
     n_features : int
     """
 
@@ -73,7 +74,7 @@ class SketchLayout(NamedTuple):
         return cls(grid, config.sample_rows, d)
 
     def empty(self) -> Sketch:
-        """Return the sketch of no rows."""
+        """Return a sketch without rows."""
         sample = Sample.empty(self.sample_size, self.n_features)
         return Sketch(None if self.grid is None else self.grid.empty(), sample)
 
@@ -88,12 +89,12 @@ def _check_sketch(sketch: Sketch) -> None:
 @storable(_check_sketch)
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What a pass over rows keeps of them: grid cells and a sample.
+    """A summary of rows: grid cells and a random sample.
 
     Attributes
     ----------
     cells : GridCells or None
-        None in more dimensions than a grid is used for.
+        None if there are more features than `SketchConfig.max_dimensions`.
     sample : Sample
 
     Examples
@@ -114,12 +115,12 @@ class Sketch:
         return self.sample.weight
 
     def add(self, rows: Array, weights: Array | None = None) -> Sketch:
-        """Return the sketch with more rows."""
+        """Return the sketch after rows are added."""
         cells = None if self.cells is None else self.cells.add(rows, weights)
         return Sketch(cells, self.sample.add(rows, weights))
 
     def merge(self, other: Sketch) -> Sketch:
-        """Return the sketch of the rows of both; the order does not matter."""
+        """Return the sketch of the rows of both sketches; their order does not matter."""
         cells = None if self.cells is None or other.cells is None else self.cells.merge(other.cells)
         return Sketch(cells, self.sample.merge(other.sample))
 
@@ -136,10 +137,10 @@ class Sketch:
         h : float
             The smallest bandwidth.
         resolution : float
-            Largest side of a cell over h. Finer cells are joined. If there were more cells than `config.max_cells`,
-            they are wider; see `SketchPoints.resolution`.
+            Largest side of a cell, as a multiple of h. Cells are joined up to this side. They may be wider because of
+            the limit on the number of cells; `SketchPoints.resolution` is the actual side.
         kind : {"auto", "grid", "sample"}
-            "auto" uses the sample if it has all distinct rows, or if there are no cells, or if these are wider than
+            "auto" uses the sample if it has all distinct rows, if there are no cells, or if cells are wider than
             `config.max_cell_width` * h.
         config : SketchConfig
         """
@@ -166,13 +167,13 @@ class SketchPoints:
     Attributes
     ----------
     source : GridCells or Sample
-        What the points come from.
+        The cells or the sample that the points are made from.
     points : (m, d) array
         Means of cells, or sampled rows.
     weights : (m,) array
         Weight of the rows in each cell, or of the copies of each sampled row.
     resolution : float or None
-        Side of a cell over the smallest bandwidth; None for a sample.
+        Side of a cell, as a multiple of the smallest bandwidth; None for a sample.
     weight : float
         Weight of all rows.
 
@@ -220,6 +221,6 @@ def _restore_points(source: GridCells | Sample, resolution: float | None, weight
     return SketchPoints(source, points, source.counts, resolution, weight)
 
 
-# points and weights are computed from the source
+# only these parts are stored, because points and weights are computed from the source
 STORED_PARTS = {"source": GridCells | Sample, "resolution": float | None, "weight": float}
 storable(parts=STORED_PARTS, make=_restore_points)(SketchPoints)

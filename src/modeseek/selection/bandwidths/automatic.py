@@ -1,4 +1,4 @@
-"""Bandwidths from the data alone: the bandwidth whose clusters are expected to agree best with the true ones.
+"""Automatic bandwidths: the bandwidth whose clusters are expected to agree best with the true clusters.
 
 `ModeSeek`'s selection proposes candidate partitions of a sample, and its trained model gives each a probability.
 Trial runs of mean shift on a part of the sample give a partition for each bandwidth of a grid. The bandwidth with the
@@ -40,8 +40,8 @@ class BandwidthScore(NamedTuple):
     n_clusters : int
         Number of clusters of a trial run on a sample.
     score : float
-        Expected adjusted Rand index of these clusters with the candidates of `ModeSeek`'s selection, each weighted by
-        the probability that its trained model gives it.
+        Mean adjusted Rand index of these clusters with the candidates of `ModeSeek`'s selection, weighted by the
+        probabilities that the trained model of the selection gives to the candidates.
     """
 
     h: float
@@ -61,7 +61,7 @@ def automatic_range(
     """Return a narrow range around the bandwidth with the best score in `score_bandwidths`.
 
     h_inf is that bandwidth, or the geometric mean of neighbouring bandwidths with nearly the same score. The range
-    reaches from h_inf / 1.4 to 1.2 h_inf; it is narrower if the scores are much lower there. If the best score is that
+    reaches from h_inf / 1.4 to 1.2 h_inf, or less far if the scores are much lower there. If the best score is that
     of a single cluster, h_inf is the largest bandwidth. For fewer than twenty points, h_inf is the median distance to
     neighbour number sqrt(2 n). The result does not depend on a random seed.
 
@@ -112,7 +112,8 @@ def score_bandwidths(
 ) -> list[BandwidthScore]:
     """Return the bandwidths of the grid, from the smallest to the largest, with their scores.
 
-    Candidates are proposed on at most 2,000 points; trial runs have at most 500 of them, and 300 above 32 features.
+    Candidates are proposed on a sample of at most 2,000 points. Trial runs use at most 500 of these points, or 300 if
+    there are more than 32 features.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def _ignore(stage: Stage) -> None:
 
 
 def _samples(points: Array, n_tried: int, config: RangeConfig) -> tuple[IntArray, IntArray]:
-    """Return the indices of a random sample for candidates, and which of these are used for trial runs.
+    """Return the indices of a random sample for candidates, and the positions in it of the points for trial runs.
 
     Points are sorted by their distance from the mean, so that the sample depends neither on the order of rows nor on a
     rotation.
@@ -236,8 +237,8 @@ def _agreement(partitions: list[Array], candidates: list[Array]) -> Array:
 def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
     """Return the range around the best bandwidth, or around the mean of its neighbours that are nearly as good.
 
-    Scores are smoothed over neighbouring bandwidths. The range ends half-way to the next bandwidth with a much lower
-    score, or before, because in many dimensions a bandwidth that is larger by a few percent may merge all clusters.
+    Scores are smoothed over neighbouring bandwidths. The range extends at most half-way to the next bandwidth with a
+    much lower score: in many dimensions, a bandwidth that is larger by a few percent may merge all clusters.
     """
     bandwidths = np.log([each.h for each in scored])
     raw = np.array([each.score for each in scored])
@@ -245,7 +246,7 @@ def _range_of(scored: list[BandwidthScore], config: RangeConfig) -> Range:
     scores = (1.0 - config.smoothing) * raw + config.smoothing * (around[:-2] + around[2:]) / 2
     best = int(scores.argmax())
     if scored[best].n_clusters == 1:
-        # outliers of all points may be further away than those of the sample
+        # the largest bandwidth, because outliers of all points may be further away than those of the sample
         center = bandwidths[-1]
     else:
         worse = np.flatnonzero(scores < scores[best] - config.plateau)

@@ -16,14 +16,17 @@ class RangeConfig:
     max_points : int
         Trial runs use at most this many points of that sample.
     max_points_many_features : int
-        The same for data of more than `many_features` features.
+        Trial runs use at most this many points if the data have more than `many_features` features.
     many_features : int
+        See `max_points_many_features`.
     min_points : int
         For fewer points, the bandwidth is the median distance to neighbour number sqrt(2 n), without trial runs.
     n_counts : int
-        Number of neighbour counts whose median distances are bandwidths.
+        Number of values of k, from 1 to the number of points, for which the median distance to the k-th neighbour is
+        a bandwidth.
     max_ratio, min_ratio : float
-        Bounds on the ratio of successive bandwidths: more are inserted into larger gaps, and closer ones are dropped.
+        Bounds on the ratio of successive bandwidths. Bandwidths are inserted where the ratio is larger than
+        `max_ratio`, and dropped where it is smaller than `min_ratio`.
     max_sweeps : int
         Upper bound on the sweeps of a trial run.
     tol : float
@@ -37,7 +40,7 @@ class RangeConfig:
     smoothing : float
         Weight of the two neighbouring bandwidths in the smoothed score of a bandwidth.
     plateau : float
-        Bandwidths next to the best one whose scores are lower by at most this much are averaged with it.
+        Neighbouring bandwidths are averaged with the best one if their scores are lower by at most this.
     lower, upper : float
         h_min and h_max as multiples of h_inf.
     factors : tuple of float

@@ -1,4 +1,4 @@
-"""Ranges of bandwidths, their completion, bandwidth factors for each point, and scikit-learn's estimate."""
+"""Ranges of bandwidths, their completion by automatic values, local bandwidth factors, and scikit-learn's estimate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Range(NamedTuple):
 
 
 def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None, automatic: Range) -> Range:
-    """Return the given range, with values that are None taken from the automatic one and clipped to the given ones.
+    """Return the given range, in which None is replaced by the automatic value, clipped to the values that are given.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def complete_range(h_min: float | None, h_inf: float | None, h_max: float | None
 
 
 def local_scales(points: Array, *, n_jobs: int | None = None) -> Array:
-    """Return a factor on the bandwidth of each point: its sqrt(n)-th neighbour distance over the median one.
+    """Return bandwidth factors of points: the distance to neighbour number sqrt(n), over the median of these distances.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def estimate_bandwidth(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> float:
-    """Return the bandwidth that scikit-learn's function of this name estimates, in bounded memory.
+    """Return the same bandwidth as `sklearn.cluster.estimate_bandwidth`, in bounded memory.
 
     It is the mean distance of the rows to their (quantile * n)-th nearest neighbours.
 

@@ -1,8 +1,8 @@
 """Trial runs on a sample: partitions of mean shift or of blurring mean shift at several bandwidths.
 
 A sweep of all points is two matrix products and needs no random numbers. At the same bandwidth, the clusters of
-blurring mean shift are close to those of the stochastic algorithms. Those of mean shift are often finer, above all in
-many dimensions, because its climbers do not contract.
+blurring mean shift are close to those of the stochastic algorithms. The clusters of mean shift are often finer, above
+all in many dimensions, because its data do not move and thus do not contract.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class TrialSample:
     points : (m, d) array
     weights : (m,) array
     share : float
-        Size of the sample relative to all points. In the mean around a point, the point itself has this factor as a
-        weight, because among all points it has 1 / share times as many neighbours.
+        Size of the sample relative to all points. In the mean around a point, the weight of the point itself is
+        multiplied by `share`, because among all points it has 1 / share times as many neighbours.
     """
 
     def __init__(self, points: Array, weights: Array, share: float):
@@ -84,7 +84,7 @@ def climbing_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
         if sweep == 0:
             np.fill_diagonal(kernel, sample.share)
         sums = kernel @ weighted
-        # in many dimensions, no point may be within the bandwidth of a mean of several points
+        # in many dimensions, the mean of several points may be farther than the bandwidth from all points
         found = np.flatnonzero(sums[:, -1] > 0.0)
         climbing, moved = climbing[found], sums[found, :-1] / sums[found, -1:]
         far = np.abs(moved - ends[climbing]).max(axis=1, initial=0.0) >= config.tol
@@ -100,7 +100,7 @@ def blurring_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
 
     Points that coincide are merged.
     """
-    # in units of the bandwidth, so that the kernel is one matrix product and a maximum
+    # coordinates in units of the bandwidth: the kernel is then one matrix product and a maximum
     x, weights = sample.points / h, sample.weights
     counts, member, buffer = np.ones(len(x)), np.arange(len(x)), np.empty(len(x) ** 2)
     for sweep in range(config.max_sweeps):
@@ -133,7 +133,7 @@ def chain_partition(
 
 
 def _components(x: Array, buffer: Array, config: RangeConfig) -> IntArray:
-    """Return the connected components of positions that are close, in units of the bandwidth."""
+    """Return the connected components of positions closer than `config.radius`, in units of the bandwidth."""
     near = _closeness(x, x, buffer) > 1.0 - config.radius**2
     return connected_components(near, directed=False)[1].astype(np.int32)
 

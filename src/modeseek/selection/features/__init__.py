@@ -1,8 +1,8 @@
 """Features of candidates: numbers without units that say how good a partition is.
 
 Each row of the table is a candidate, and the last one is the single cluster. There are three kinds of columns: features
-of the data set (the same in all rows), features of the candidate, and the candidate's place in the pool (its rank by
-each feature, and the best value in the pool of some). `TABLE` documents each of them.
+of the data set (the same in all rows), features of the candidate, and comparisons with the pool (the rank of the
+candidate by each feature, and the best value of some features in the pool). `TABLE` documents each column.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from modeseek.selection.reproducibility import Repeat, propose_again, reproducib
 
 __all__ = ["FEATURES", "TABLE", "Feature", "candidate_features"]
 
-# labels of the candidates whose features are computed at a time, by one thread: a bound on memory, and fewer labels are
-# not worth a task
+# bounds on the number of labels (points times candidates) in a task: more need too much memory, fewer are not worth a
+# task
 MOST_LABELS, LEAST_LABELS = 1 << 20, 1 << 14
 
 _CANDIDATE = (*ORIGIN, *SIZES, *VOTES, *AGREEMENT, *GRAPH, *GEOMETRY, *GAUSSIANS, *PAIRS)
@@ -56,7 +56,10 @@ FEATURES: tuple[str, ...] = tuple(each.name for each in TABLE)
 
 
 class Samples(NamedTuple):
-    """What features are computed from, beside the labels of candidates; without coordinates, some fields are None."""
+    """Features of the data set (`common`), and the samples of points from which the other features are computed.
+
+    Without coordinates, the last three fields are None.
+    """
 
     common: dict[str, float]
     graph: GraphSample
@@ -66,7 +69,7 @@ class Samples(NamedTuple):
 
 
 def feature_samples(data: SelectionData, rng: np.random.Generator, config: SelectionConfig = DEFAULT) -> Samples:
-    """Draw the points from which features are computed, and compute what is the same for all candidates."""
+    """Draw the points from which features are computed, and compute the values that all candidates share."""
     common, graph = data_set_features(data), graph_sample(data, rng, config.features)
     if not data.has_coordinates:
         return Samples(common, graph)
@@ -75,7 +78,7 @@ def feature_samples(data: SelectionData, rng: np.random.Generator, config: Selec
 
 
 class Preparation(NamedTuple):
-    """What features need beside the pool: it may be computed while the pool is built."""
+    """Inputs of the features that do not depend on the pool, and may be computed while the pool is built."""
 
     repeats: list[Later[Repeat | None]]
     samples: Later[Samples]
@@ -113,7 +116,7 @@ def candidate_features(
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
     preparation : Preparation, optional
-        What is computed already, for the same config.
+        Inputs that may have been computed already, with the same config.
     """
     repeats, samples = preparation or Preparation.of(data, base, config)
     stable = reproducibility(base, pool, config=config, n_jobs=n_jobs, repeats=repeats)
@@ -128,7 +131,7 @@ def feature_table(
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
 ) -> Array:
-    """Return the table of features for given reproducibilities of the candidates."""
+    """Return the table of features, with `stable` as the reproducibility of the candidates."""
     common, graph, geometry, gaussians, pairs = samples
 
     def measure(part: slice) -> dict[str, Array]:

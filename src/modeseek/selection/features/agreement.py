@@ -1,4 +1,4 @@
-"""Features relative to the other candidates: proposers, number of proposals, and agreement with the others."""
+"""Features that relate a candidate to the pool: its proposers, number of proposals, agreement with other candidates."""
 
 from __future__ import annotations
 

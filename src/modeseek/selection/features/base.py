@@ -1,4 +1,4 @@
-"""The description of a feature, and helpers of several modules."""
+"""The description of a feature, and functions that several modules of features use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Feature(NamedTuple):
     meaning : str
         One line for the documentation.
     graph_only : bool
-        Whether neighbours, distances and weights are all that it needs.
+        Whether it needs only neighbours, distances and weights, and no coordinates.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Feature(NamedTuple):
 
 
 def spread(values: Array, rows: IntArray, n: int) -> Array:
-    """Return an array of length n with values in some rows; the others are NaN."""
+    """Return an array of length n with `values` at the indices `rows`, and NaN elsewhere."""
     out = np.full(n, np.nan)
     out[rows] = values
     return out

@@ -28,7 +28,7 @@ DATA_SET = (
 
 
 def data_set_features(data: SelectionData) -> dict[str, float]:
-    """Return the features by name; without coordinates, those that need the graph only."""
+    """Return the features by name; without coordinates, only those that need no coordinates."""
     n = len(data)
     hub = np.bincount(data.indices[:, :10].ravel(), minlength=n).astype(float)
     last = data.n_neighbors - 1

@@ -1,4 +1,4 @@
-"""Features of held-out likelihood: one Gaussian for each cluster, fitted on half of a sample, predicts the other."""
+"""Features of held-out likelihood: a Gaussian for each cluster, fitted to half of a sample, predicts the other half."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GAUSSIANS = tuple(
 
 
 class GaussianSample(NamedTuple):
-    """Two halves of a sample, and the likelihood of the second under one Gaussian fitted to the first."""
+    """Two halves of a sample, and the mean log likelihood of the second half under one Gaussian fitted to the first."""
 
     train_rows: IntArray
     test_rows: IntArray
@@ -34,7 +34,7 @@ class GaussianSample(NamedTuple):
 
 
 def gaussian_sample(data: SelectionData, rows: IntArray) -> GaussianSample:
-    """Split points into halves."""
+    """Return the sample of the points `rows`, split into halves."""
     from modeseek.selection.features.gaussians_loops import gaussian_scores
 
     half = len(rows) // 2

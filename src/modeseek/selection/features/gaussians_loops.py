@@ -11,7 +11,7 @@ from modeseek.selection.gaussian_mixture_loops import invert_cholesky, relative_
 
 @cached_loop
 def _scatter_loop(points, labels, away, counts, means, scatter):  # type: ignore[no-untyped-def]
-    """Write sizes, means and scatter matrices (lower triangles) of clusters."""
+    """Write the sizes, means and scatter matrices (lower triangles) of clusters; all outputs start at 0."""
     n, d = points.shape
     for i in range(n):
         counts[labels[i]] += 1
@@ -30,7 +30,7 @@ def _scatter_loop(points, labels, away, counts, means, scatter):  # type: ignore
 
 
 def gaussian_scores(train: Array, labels: IntArray, test: Array, k: int) -> tuple[Array, IntArray, Array]:
-    """Fit a Gaussian to each cluster, with covariances shrunk towards the pooled one, and evaluate test points.
+    """Fit a Gaussian to each cluster, with covariances shrunk towards the pooled covariance; evaluate test points.
 
     Returns the log density of each test point, its most likely cluster, and the probability of that cluster.
     """

@@ -31,19 +31,19 @@ GEOMETRY = tuple(
             "mean distance of clusters from the nearest one, in standard deviations along the line between the centers",
         ),
         ("apart_min", "the smallest of these distances"),
-        ("apart_q10", "their 10th percentile, by size"),
+        ("apart_q10", "10th percentile of these distances, weighted by cluster size"),
         ("valley_mean", "mean ratio of the number of points halfway to the nearest center to that at the two centers"),
         ("valley_max", "the largest of these ratios"),
         (
             "split_mean",
             "mean share of the variance along the longest axis of a cluster that is left after the best split in two",
         ),
-        ("split_min", "the smallest of these, of clusters with 20 points or more"),
+        ("split_min", "the smallest of these shares, over clusters with 20 points or more"),
     )
 )
 
 
-# clusters of fewer points have no neighbouring cluster, and are in no pair of clusters that is compared
+# clusters with fewer points in the sample have no nearest cluster, and are in no pair of clusters that is compared
 LEAST_POINTS = 6
 
 
@@ -54,11 +54,11 @@ class GeometrySample(NamedTuple):
     ----------
     rows : (m,) integer array
     x : (m, c) array
-        Their principal components.
+        Principal components of the points.
     total_squares : float
         Sum of squared distances from the mean.
     distances : (s, s) array
-        Distances between the first of them, for silhouettes.
+        Distances between the first s of the points, for silhouettes.
     """
 
     rows: IntArray
@@ -122,7 +122,10 @@ def geometry_features(sample: GeometrySample, partitions: Partitions, config: Fe
 
 
 def add_relative_r2(candidates: Sequence[Proposal], columns: dict[str, Array]) -> None:
-    """Add the share of explained variance relative to that of centers, a rising curve over the number of clusters."""
+    """Add the column "r2_relative": "r2" divided by the best "r2" of the proposer "centers" with as many clusters.
+
+    The best value is interpolated between numbers of clusters, and does not decrease with them.
+    """
     own = [each.proposer == "centers" for each in candidates]
     pairs = zip(columns["log_k_sample"][own], columns["r2"][own], strict=True)
     log_k, r2 = np.array(sorted([(0.0, 0.0), *pairs])).T

@@ -1,6 +1,6 @@
 """Compiled loops of `geometry`.
 
-Compiled functions end in `_loop` and allocate no arrays: the function around each does.
+The names of compiled functions end in `_loop`. They allocate no arrays; the functions that call them do.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _silhouette_loop(distances, table, start, sizes, counts, sums, outer, out): 
 
 
 def silhouettes(distances: Array, partitions: Partitions) -> Array:
-    """Return the silhouette of each row of a small sample, from all distances; 0 for rows alone in their cluster."""
+    """Return the silhouette of each point, from the distances between all points; 0 for the only point of a cluster."""
     m, labels = len(distances), partitions.labels
     sums, out = np.empty((partitions.sizes.max(), m)), np.zeros(labels.shape)
     counts = np.zeros(partitions.n_clusters)
@@ -70,19 +70,19 @@ def _center_loop(columns, table, start, sizes, counts, centers, squares, own, ot
 
 
 def center_statistics(x: Array, partitions: Partitions) -> tuple[Array, Array, Array, Array]:
-    """Return centers, sums of squares within clusters, and distances to the own center and to the next one."""
+    """Return centers, sums of squares within clusters, and distances of points to their center and to the next one."""
     # columns are contiguous, so that the loops over points use vector instructions
     columns, labels, d = np.ascontiguousarray(x.T), partitions.labels, x.shape[1]
     counts, centers = np.zeros(partitions.n_clusters), np.zeros((partitions.n_clusters, d))
     own, other = np.zeros(labels.shape), np.full(labels.shape, np.inf)
     _center_loop(columns, labels, partitions.start, partitions.sizes, counts, centers, np.empty(len(x)), own, other)
-    # added up one after the other: a small share of explained variance shows rounding errors
+    # added up in order, because another order would visibly change a small share of explained variance
     return centers, np.cumsum(own, axis=1)[:, -1], np.sqrt(own), np.sqrt(other)
 
 
 @cached_loop
 def _split_loop(x, members, start, largest, centers, axis, new, t, out):  # type: ignore[no-untyped-def]
-    """Write the variance that is left after the best split of clusters in two along their longest axes."""
+    """Write the share of variance along the longest axis of each cluster that is left after the best split in two."""
     d = x.shape[1]
     for r in range(len(largest)):
         c = largest[r]
@@ -135,7 +135,7 @@ def _split_loop(x, members, start, largest, centers, axis, new, t, out):  # type
 
 @cached_loop
 def _line_loop(x, members, start, largest, first_of, last_of, centers, line, t, out):  # type: ignore[no-untyped-def]
-    """Write separation and valley between clusters and the nearest one, along the line between the centers."""
+    """Write separation and valley between each cluster and its nearest one, along the line between their centers."""
     d = x.shape[1]
     for r in range(len(largest)):
         c = largest[r]
@@ -149,7 +149,7 @@ def _line_loop(x, members, start, largest, first_of, last_of, centers, line, t, 
                     near, square = o, s
         if near == c:
             continue
-        # 0 at the own center, 1 at the nearest one
+        # positions on the line are 0 at the center of the cluster and 1 at the nearest center
         for a in range(d):
             line[a] = (centers[near, a] - centers[c, a]) / (square + 1e-300)
         spread = 0.0
@@ -177,10 +177,10 @@ def _line_loop(x, members, start, largest, first_of, last_of, centers, line, t, 
 
 
 def separations(x: Array, partitions: Partitions, centers: Array, largest: IntArray) -> Array:
-    """Return three columns for some clusters.
+    """Return an array with one row for each cluster in `largest`, and three columns.
 
-    They are: separation from the nearest cluster along the line between the centers, height of the valley between the
-    two, and the variance that is left after the best split in two along the longest axis.
+    The columns are: separation from the nearest cluster along the line between the centers, height of the valley
+    between the two clusters, and share of the variance that is left after the best split in two along the longest axis.
     """
     members, start = partitions.members()
     d, out, t = x.shape[1], np.full((len(largest), 3), np.nan), np.empty(len(x))

@@ -18,7 +18,7 @@ PAIRS = tuple(
     for name, meaning in (
         ("pair_mean", "mean Mahalanobis distance of clusters from the nearest one, by their common covariance"),
         ("pair_min", "the smallest of these distances"),
-        ("pair_q10", "their 10th percentile, by size"),
+        ("pair_q10", "10th percentile of these distances, weighted by cluster size"),
         ("pair_valley_mean", "the same mean ratio as valley_mean, along the linear discriminant"),
         ("pair_valley_max", "the largest of these ratios"),
         ("pair_gain_mean", "mean gain in log likelihood of two Gaussians over one, per point, for these two clusters"),
@@ -33,7 +33,7 @@ PAIRS = tuple(
 
 
 class PairSample(NamedTuple):
-    """Points from which pairs of clusters are compared: their indices, coordinates, and least variance."""
+    """Points from which pairs of clusters are compared: indices, coordinates, and a lower bound on variances."""
 
     rows: IntArray
     x: Array
@@ -41,13 +41,13 @@ class PairSample(NamedTuple):
 
 
 def pair_sample(data: SelectionData, rows: IntArray) -> PairSample:
-    """Return the points `rows`."""
+    """Return the sample of the points `rows`."""
     x = np.ascontiguousarray(data.coordinates[rows])
     return PairSample(rows, x, 1e-4 * float(x.var(axis=0).mean()) + 1e-300)
 
 
 def pair_features(sample: PairSample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
-    """Return the features of each partition, by name; none of partitions with fewer than two large clusters."""
+    """Return the features of each partition, by name. Partitions with fewer than two large clusters have none."""
     from modeseek.selection.features.pairs_loops import compare_pairs
 
     own = Partitions(partitions.start, partitions.sizes, partitions.labels[:, sample.rows])

@@ -1,4 +1,4 @@
-"""Several partitions at a time, so that few calls describe all of their clusters."""
+"""Several partitions in one object, so that one call computes a value for each cluster of all of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Clusters:
     Attributes
     ----------
     start : (c,) array
-        First cluster of each partition.
+        Index of the first cluster of each partition.
     sizes : (c,) array
         Number of clusters of each partition, at least 1.
     """
@@ -27,7 +27,7 @@ class Clusters:
 
     @property
     def partition(self) -> IntArray:
-        """Partition of each cluster."""
+        """Index of the partition of each cluster."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def total(self, values: Array) -> Array:
@@ -43,13 +43,13 @@ class Clusters:
         return np.maximum.reduceat(values, self.start)
 
     def to_clusters(self, values: Array) -> Array:
-        """Return values of partitions as values of their clusters."""
+        """Return for each cluster the value of its partition."""
         return np.repeat(values, self.sizes)
 
     def quantiles(self, values: Array, weights: Array, q: float) -> Array:
-        """Return for each partition the smallest value below which lies a share q of the weight of its clusters.
+        """Return the weighted quantile q of the values of the clusters of each partition.
 
-        `values` is a table; each row has a value for each cluster.
+        `values` is a table with a column for each cluster; the result has a column for each partition.
 
         Examples
         --------
@@ -82,7 +82,7 @@ class Partitions(Clusters):
 
     @classmethod
     def of(cls, partitions: Sequence[IntArray]) -> Partitions:
-        """Return partitions whose clusters are numbered from 0.
+        """Return `Partitions` for arrays of labels, each numbered from 0.
 
         Examples
         --------
@@ -131,7 +131,7 @@ class Partitions(Clusters):
         return order[(place < most) & (counts[order] >= least)]
 
     def selected(self, clusters: IntArray) -> tuple[IntArray, Clusters]:
-        """Return the partitions that some clusters, sorted by partition, belong to, and these clusters by partition."""
+        """Return the partitions of the given clusters, and the clusters as `Clusters`; they are sorted by partition."""
         owner, start, sizes = np.unique(self.partition[clusters], return_index=True, return_counts=True)
         return owner, Clusters(start, sizes)
 

@@ -1,4 +1,4 @@
-"""The place of a candidate in the pool: its rank by each feature, and the best value of some features."""
+"""Comparisons of a candidate with the pool: its rank by each feature, and the best value of some features."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEST = (
 
 
 def add_best(table: Array, names: Sequence[str]) -> None:
-    """Fill the columns `best_...`: the largest value of a feature over the candidates, the last row left out."""
+    """Fill the columns `best_...`: the largest value of a feature over all rows but the last, the single cluster."""
     for name in BEST:
         column = table[:-1, names.index(name)]
         known = column[np.isfinite(column)]

@@ -29,7 +29,7 @@ def _merge_loop(heights, low, high, saddles, order, parent, saddle, target):  # 
         if a == b:
             continue
         beyond = high[e]
-        # the higher peak stays the root; if both are equal, the first
+        # the higher peak remains the root; if both are equally high, the first one does
         if heights[a] > heights[b] or (heights[a] == heights[b] and a < b):
             a, b, beyond = b, a, low[e]
         saddle[a], target[a] = saddles[e], beyond
@@ -39,7 +39,7 @@ def _merge_loop(heights, low, high, saddles, order, parent, saddle, target):  # 
 def merge_components(
     heights: Array, low: IntArray, high: IntArray, saddles: Array, order: IntArray
 ) -> tuple[Array, IntArray]:
-    """Return the saddle and the target of every point; `order` sorts the edges (low, high) by decreasing saddle."""
+    """Return `PointTree.saddle` and `target`; `order` has the edges (low, high) by decreasing saddle."""
     n = len(heights)
     saddle, target = np.full(n, -np.inf), np.arange(n)
     # the root of a component is its peak
@@ -51,7 +51,7 @@ def merge_components(
 def _cut_loop(prominence, target, order, levels, number, top, label, out):  # type: ignore[no-untyped-def]
     for place in range(len(order)):
         number[order[place]] = place
-    # the peak of each point, by the path of targets
+    # find the peak of each point: follow its targets
     for i in range(len(number)):
         end = i
         while number[end] < 0:
@@ -79,7 +79,10 @@ def _cut_loop(prominence, target, order, levels, number, top, label, out):  # ty
 
 
 def cut_at(tree: PointTree, order: IntArray, levels: Array) -> IntArray:
-    """Return the clusters of the modes with at least the prominence of each level; `order` has the peaks by height."""
+    """Return a row of labels for each level: the clusters of the modes with at least this prominence.
+
+    `order` has the peaks by decreasing height.
+    """
     n, m = len(tree.heights), len(order)
     out, number = np.empty((len(levels), n), dtype=np.int32), np.full(n, -1, dtype=np.int32)
     top, label = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The merge tree of the modes, as users see it: a table of modes, labels at any level, and exports."""
+"""The merge tree of the modes, for users: a table of modes, labels at any level of prominence, and exports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MergeTree:
     """The modes of a density and how they merge: the clusters at every level of prominence.
 
     Modes are sorted by decreasing prominence. When the level exceeds the prominence of a mode, its cluster merges into
-    the cluster of its `parent`, which is a higher mode of larger prominence. `merge_tree` builds one.
+    the cluster of its `parent`, which is a higher mode of larger prominence. `merge_tree` builds a `MergeTree`.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class MergeTree:
     size : (m,) array
         Weight of the mode's cluster when it merges.
     parent : (m,) integer array
-        Mode whose cluster it merges into; -1 if there is none.
+        Mode whose cluster the cluster of this mode merges into; -1 if there is none.
     elder : (m,) integer array
-        Highest mode on the other side of the saddle; -1 if there is none. `parent` may be a lower mode there, the one
-        whose cluster the saddle leads to.
+        Highest mode on the other side of the saddle; -1 if there is none. `parent` may be a lower mode on that side:
+        the one whose cluster the saddle leads to.
     point_tree : PointTree
         The tree with one entry for each distinct row.
     weights : (n,) array
         Weight of each distinct row.
     inverse : (n_rows,) integer array
-        Distinct row of each row.
+        Index of the distinct row that each row is equal to.
     level : float or None
         Prominence at which clusters were selected; None if they were not selected from this tree.
     n_neighbors : int or None
@@ -94,14 +94,15 @@ class MergeTree:
         return rank_by_weight(labels, self.weights).labels[self.inverse]
 
     def clusters(self, n_clusters: int) -> IntArray:
-        """Return the cluster of each row, for a number of clusters; see `level_for` if that number is impossible."""
+        """Return the cluster of each row, for a number of clusters; `level_for` says what impossible numbers give."""
         return self.cut(self.level_for(n_clusters))
 
     def level_for(self, n_clusters: int) -> float:
         """Return a prominence at which `cut` gives `n_clusters` clusters, in the middle of all such values.
 
         Modes of equal prominence merge at the same level, and connected components never merge. If no level gives the
-        number exactly, the result is the level with the next larger number, or the one with all modes.
+        number exactly, the result is a level with the next larger number, or, if there are too few modes, with all of
+        them.
         """
         return level_for(self.point_tree, n_clusters)
 
@@ -150,7 +151,7 @@ class MergeTree:
         if not top >= largest:
             raise ValueError(f"top must be at least the largest finite prominence, {largest:.6g}; got {top!r}.")
         m = len(self)
-        # SciPy's number of the cluster that each mode is in at present, and its number of modes
+        # for each mode, SciPy's number of the cluster that currently contains it, and the number of modes in it
         number, counts = list(range(m)), [1] * m
         linkage = np.empty((m - 1, 4))
         # modes are sorted by decreasing prominence, so they merge from the last to the second
@@ -180,7 +181,7 @@ def merge_tree(
     weights : (n,) array-like, optional
         Weights of the distinct rows; 1 by default.
     inverse : (n_rows,) array-like of int, optional
-        Distinct row of each row. By default, all rows are distinct.
+        Index of the distinct row that each row is equal to. By default, all rows are distinct.
     level : float, optional
         Prominence at which clusters were selected.
     n_neighbors : int, optional
@@ -223,7 +224,7 @@ def single_mode_tree(inverse: IntArray, weights: Array) -> MergeTree:
 
 
 def _first_larger(key: Array, beyond: IntArray) -> IntArray:
-    """Return for each mode the first with a larger key among the mode beyond its saddle, the one beyond that, ..."""
+    """Return the first mode with a larger key on the path from each mode to the mode beyond its saddle, and so on."""
     parent: Any = beyond.tolist()
     for mode in np.argsort(key, kind="stable").tolist():
         if np.isinf(key[mode]):

@@ -1,9 +1,10 @@
 """The merge tree of a density on a graph, with one entry for each point.
 
-Points have heights (log densities), edges have saddles. Imagine a water level that falls: points and edges emerge from
-the highest down, and components meet at saddles. When two components meet, the one with the lower peak ends there. The
-prominence of a peak is its height above that saddle. This is the persistence of modes of Chazal, Guibas, Oudot and
-Skraba, "Persistence-based clustering in Riemannian manifolds", Journal of the ACM, 2013.
+The height of a point is its log density, and the saddle of an edge is the log density between its two points. Imagine a
+water level that falls: points and edges emerge from the highest down, and components meet at saddles. When two
+components meet, the one with the lower peak ends there. The prominence of a peak is its height above that saddle. This
+is the persistence of modes of Chazal, Guibas, Oudot and Skraba, "Persistence-based clustering in Riemannian manifolds",
+Journal of the ACM, 2013.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _check_tree(tree: PointTree) -> None:
 
 @storable(_check_tree)
 class PointTree(NamedTuple):
-    """The saddle at which the component of each point met one with a higher peak.
+    """A merge tree: the saddle at which the component of each point meets a component with a higher peak.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ def point_tree(heights: ArrayLike, edges: ArrayLike, saddles: ArrayLike) -> Poin
     edges : (m, 2) array-like of int
         Pairs of neighbouring points.
     saddles : (m,) array-like
-        Log density on each edge. Values above the lower of the two heights are reduced to it.
+        Log density on each edge. Values above the lower of the two heights are reduced to that height.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def cut(tree: PointTree, level: float) -> IntArray:
 
 
 def cuts(tree: PointTree, levels: Sequence[float]) -> Iterator[IntArray]:
-    """Yield `cut` for several levels, as 32-bit integers; each point is assigned to its peak only once."""
+    """Yield the labels of `cut` for several levels, as 32-bit integers; points are assigned to peaks only once."""
     from modeseek.selection.modes.loops import cut_at
 
     peak = np.flatnonzero(tree.prominence > 0.0)
@@ -152,7 +153,7 @@ def level_for(tree: PointTree, n_clusters: int) -> float:
     """Return a level at which `cut` gives `n_clusters` clusters, in the middle of all such levels.
 
     Modes of equal prominence merge at the same level, and connected components never merge. If no level gives the
-    number exactly, the result is the level with the next larger number, or the one with all modes.
+    number exactly, the result is a level with the next larger number, or, if there are too few modes, with all modes.
 
     Examples
     --------

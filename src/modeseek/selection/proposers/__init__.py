@@ -1,4 +1,4 @@
-"""Ways to propose partitions. A new one is a module here and an entry in `PROPOSERS`."""
+"""Proposers of partitions. A new proposer is a module in this package and an entry in `PROPOSERS`."""
 
 from modeseek.selection.proposers.base import Proposal, Proposer
 from modeseek.selection.proposers.centers import Centers

@@ -28,8 +28,8 @@ class Proposal(NamedTuple):
     bic_gain : float
         For mixtures: improvement of the Bayesian information criterion over a single Gaussian, per point.
     variant : int
-        `AS_PROPOSED`; `ABSORBED` if small clusters were absorbed; `REFINED` by expectation maximization; `SPHERICAL` if
-        refined by spherical k-means.
+        `AS_PROPOSED`; `ABSORBED` if small clusters were absorbed; `REFINED` if refined by expectation maximization;
+        `SPHERICAL` if refined by spherical k-means.
     """
 
     proposer: str
@@ -45,9 +45,9 @@ class Proposer(Protocol):
     Attributes
     ----------
     name : str
-        As in `PROPOSERS`.
+        Key of the proposer in `PROPOSERS`.
     needs_coordinates : bool
-        False if neighbours, distances and weights are all that it uses.
+        False if the proposer uses only neighbours, distances and weights.
     """
 
     name: ClassVar[str]
@@ -64,6 +64,6 @@ class Proposer(Protocol):
         rng : Generator
             Draws random samples.
         sample_share : float
-            Factor on the sizes of these samples, for cheaper proposals.
+            Factor by which the sizes of these samples are multiplied, for faster proposals.
         """
         ...

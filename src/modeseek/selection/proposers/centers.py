@@ -13,7 +13,7 @@ from modeseek.selection.proposers.samples import draw, nearest_center, ward_clus
 
 
 class Centers:
-    """Clusters around centers, from Ward's tree of a sample; other points go to the nearest center.
+    """Clusters around centers, from Ward's tree of a sample; other points are assigned to the nearest center.
 
     A setting is (number of centers, 0 for Ward's clusters or 1 for k-means).
     """
@@ -43,7 +43,7 @@ class Centers:
         return found
 
     def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
-        """Return Ward's clusters; of many points, a random sample is clustered."""
+        """Return `n_clusters` clusters by Ward's method; if there are many points, from a random sample."""
         rows = draw(len(data), max(self.config.max_points, 2 * n_clusters), np.random.default_rng(0))
         x, weights = data.components[rows], data.weights[rows]
         labels = ward_clusters(ward_tree(x), n_clusters)

@@ -49,7 +49,7 @@ def _k_means_loop(x, weights, labels, counts, start, steps, label, centers, mass
 
 
 def k_means(x: Array, weights: Array, labels: IntArray, k: int, steps: int) -> tuple[Array, Array]:
-    """Return the means of clusters, and the centers after k-means that starts from them, of at most `steps` steps."""
+    """Return the means of the clusters `labels`, and the centers after at most `steps` steps of k-means from these."""
     start, centers, sums = np.zeros((k, x.shape[1])), np.empty((k, x.shape[1])), np.empty((k, x.shape[1]))
     label = np.full(len(x), -1)
     _k_means_loop(x, weights, labels, np.zeros(k), start, steps, label, centers, np.empty(k), sums)

@@ -13,10 +13,10 @@ from modeseek.selection.proposers.samples import draw, nearest_point
 
 
 class MeanShiftProposer:
-    """Clusters of mean shift on a sample; other points follow the nearest point of the sample.
+    """Clusters of mean shift on a sample; other points get the label of the nearest point of the sample.
 
     Mean shift has the bandwidth h. Doubly stochastic mean shift draws the bandwidth of each update from [h / 2, 2 h], a
-    range that shrinks to h over the sweeps. A setting is (neighbour whose median distance is h, h).
+    range that shrinks to h over the sweeps. A setting is (k, h), where h is the median distance to the k-th neighbour.
     """
 
     name: ClassVar[str] = "mean_shift"

@@ -1,4 +1,4 @@
-"""Compiled loops of `mean_shift`: whole runs with few points, much faster than `modeseek.meanshift` for these."""
+"""Compiled loops of `mean_shift`: whole runs with few points, for which `modeseek.meanshift` is much slower."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def _chain_loop(x, weights, order, bandwidths, sweeps, squares):  # type: ignore
 
 
 def run_chain(points: Array, weights: Array, order: Array, bandwidths: Array, sweeps: int) -> Array:
-    """Stochastic mean shift with the biweight profile: one random point at a time moves to its mean."""
+    """Return the final positions of stochastic mean shift with the biweight profile.
+
+    Update k moves the point int(order[k] * n), where 0 <= order[k] < 1, to the mean around it at bandwidth
+    bandwidths[k].
+    """
     # columns are contiguous, so that the loops over points use vector instructions
     x = np.array(points.T, order="C")
     _chain_loop(x, weights, order, bandwidths, sweeps, np.empty(len(points)))
@@ -78,7 +82,7 @@ def _climb_loop(x, weights, h, steps, ends, squares):  # type: ignore[no-untyped
 
 
 def climb(points: Array, weights: Array, h: float, steps: int) -> Array:
-    """Mean shift with the biweight profile: return the final position of each point, climbing their density."""
+    """Return the final positions of mean shift with the biweight profile: each climbs the density of all points."""
     x = np.array(points.T, order="C")
     ends = x.copy()
     _climb_loop(x, weights, h, steps, ends, np.empty(len(points)))
@@ -110,7 +114,7 @@ def _components_loop(x, square, label, stack):  # type: ignore[no-untyped-def]
 
 
 def components_within(x: Array, radius: float) -> IntArray:
-    """Return connected components of points closer than `radius`."""
+    """Return the connected component of each point; points closer than `radius` are connected."""
     label = np.full(len(x), -1, dtype=np.int32)
     _components_loop(x, radius * radius, label, np.empty(len(x), dtype=np.int64))
     return label

@@ -39,9 +39,10 @@ class Modes:
         return zip(errors, cuts(tree, [prominence_level(each, count) for each in errors]), strict=True)
 
     def with_clusters(self, data: SelectionData, n_clusters: int) -> Proposal:
-        """Return the cut with the number of clusters closest to `n_clusters`, from above if there is one.
+        """Return the cut with the fewest clusters, but at least `n_clusters`; if there is none, the one with the most.
 
-        If modes have equal prominence, or the graph has several connected components, no cut may have that number.
+        If modes have equal prominence, or the graph has several connected components, there may be no cut with exactly
+        `n_clusters` clusters.
         """
         found = []
         for count, tree in self.trees(data, self.usable_counts(data)):
@@ -53,7 +54,7 @@ class Modes:
         return found[min(enough, key=lambda i: numbers[i]) if enough else int(np.argmax(numbers))]
 
     def usable_counts(self, data: SelectionData) -> list[int]:
-        """Return `counts`, or a small number of neighbours if there are too few points for them."""
+        """Return `counts(data)`, or one small number of neighbours if there are too few points for all of them."""
         return self.counts(data) or [min(self.config.neighbor_counts[0], data.n_neighbors)]
 
     def counts(self, data: SelectionData) -> list[int]:
@@ -72,8 +73,8 @@ class Modes:
         """Yield the merge tree of the density from each number of neighbours k.
 
         The log density of point i is ln(W_i) - dimension * ln(r_i), where r_i is the distance to its k-th neighbour and
-        W_i the mean weight up to there. The saddle on an edge is the lower density of its ends, or the density that
-        corresponds to the length of the edge if that is lower.
+        W_i the mean weight of the point and these k neighbours. The saddle on an edge is the lower density of its two
+        ends, or the density that corresponds to the length of the edge if that density is lower.
         """
         width = min(self.config.n_edges, data.n_neighbors)
         if not all((width, count) in data.trees for count in counts):
@@ -96,12 +97,12 @@ def weight_up_to(data: SelectionData, count: int) -> Array:
 
 
 def prominence_level(standard_errors: float, count: float) -> float:
-    """Return a number of standard errors of the log density, which is 2 / sqrt(count), as a prominence."""
+    """Convert a prominence in standard errors of the log density, 2 / sqrt(count) each, to one in log density."""
     return float(2.0 * standard_errors / np.sqrt(count))
 
 
 def unique_edges(near: IntArray, values: Array) -> tuple[IntArray, IntArray, Array]:
-    """Return both ends of the edges from points to their neighbours, each once and sorted, and their values."""
+    """Return the ends (low, high) and values of the edges between neighbours; each edge once, sorted by its ends."""
     n = len(near)
     own, other = np.repeat(np.arange(n), near.shape[1]), near.ravel().astype(np.int64)
     key = np.minimum(own, other) * n + np.maximum(own, other)
@@ -121,7 +122,8 @@ def density_tree(data: SelectionData, inverse: IntArray, setting: tuple[float, f
     inverse : (n_rows,) integer array
         Point of each row.
     setting : tuple of float, optional
-        Setting of `Modes`. None: the middle number of neighbours, and no level.
+        Setting of `Modes`. If None, the density has the middle one of the usable numbers of neighbours, and the tree
+        has no level.
     """
     modes = Modes()
     counts = modes.usable_counts(data)

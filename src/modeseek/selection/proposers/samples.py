@@ -1,4 +1,4 @@
-"""Random samples that proposers fit, and how the other points are assigned to clusters of a sample."""
+"""Random samples that proposers cluster, and the assignment of all points to the clusters of a sample."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from modeseek._common.types import Array, IntArray
 
-# products that are computed at a time: few enough to stay in the cache, and for BLAS to use a single thread
+# number of products computed at a time: few enough to stay in the cache, and for BLAS to use a single thread
 BLOCK_SIZE = 1 << 14
-# up to this dimension a tree is faster than products
+# up to this number of dimensions, a k-d tree is faster than products of all pairs
 TREE_DIMENSIONS = 10
 
 
@@ -56,7 +56,7 @@ def ward_clusters(tree: Array, k: int) -> IntArray:
     from modeseek.selection.modes.point_tree import follow
     from modeseek.selection.partition_loops import compact
 
-    # clusters are the tops of the tree without its last k - 1 merges
+    # the clusters are the k subtrees that remain without the last k - 1 merges
     n, target = len(tree) + 1, np.arange(2 * len(tree) + 1, dtype=np.int32)
     kept = tree[: n - k, :2].astype(np.intp)
     target[kept] = np.arange(n, 2 * n - k)[:, None]

@@ -1,8 +1,8 @@
 """Proposer: clusters of the minimum spanning tree of mutual reachability distances.
 
 These are the clusters of HDBSCAN (Campello, Moulavi, Sander, "Density-based clustering based on hierarchical density
-estimates", 2013), by excess of mass and leaves, on the edges of the nearest-neighbour graph. Points that HDBSCAN calls
-noise get the label of a neighbour.
+estimates", 2013), on the edges of the nearest-neighbour graph. They are selected both by excess of mass and as leaves.
+Points that HDBSCAN calls noise get the label of a neighbour.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class SpanningTree:
     def _graph(self, data: SelectionData) -> Edges:
         """Return the edges from points to their neighbours.
 
-        An edge that is shorter than the longest one in the list of its right end is in that list too, and is left out
-        here. Copies that remain, of equal length, do not change the spanning tree.
+        An edge is listed twice if each end is a neighbour of the other. The copy with left > right is then left out.
+        Copies that remain because of equal lengths do not change the spanning tree.
         """
         n, width = len(data), min(data.n_neighbors, self.config.n_edges)
         left, right = np.repeat(np.arange(n, dtype=np.int32), width), data.indices[:, :width].ravel()

@@ -1,4 +1,4 @@
-"""Compiled loops of `spanning_tree`; SciPy's minimum spanning tree is slower and treats zero lengths as no edge."""
+"""Compiled loops of `spanning_tree`; SciPy's minimum spanning tree is slower and ignores edges of length zero."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def _linkage_loop(parent, left, right, node, child, size):  # type: ignore[no-un
 
 
 def single_linkage(n: int, left: IntArray, right: IntArray, weights: Array) -> tuple[IntArray, Array]:
-    """Return children of the merges along a spanning tree (edges in ascending order), and weights of all nodes."""
+    """Return the two children of each merge of single linkage, and the weights of points and merges.
+
+    `left` and `right` are the edges of a spanning tree, in ascending order of length.
+    """
     child, size = np.empty((len(left), 2), dtype=np.int64), np.concatenate([weights, np.empty(len(left))])
     _linkage_loop(np.arange(n, dtype=np.int32), left, right, np.arange(n), child, size)
     return child, size
@@ -60,13 +63,13 @@ def single_linkage(n: int, left: IntArray, right: IntArray, weights: Array) -> t
 
 @cached_loop
 def _condense_loop(child, height, size, least, owner, fallen, parent_of, birth, stability, n_children):  # type: ignore[no-untyped-def]
-    """Follow clusters from the root down; return their number."""
+    """Follow clusters from the root of the tree down; return the number of clusters."""
     m, count = len(child), 1
     n = len(owner) - m
     for v in range(n + m - 1, n - 1, -1):
         c, e = owner[v], v - n
         level = 1.0 / (height[e] if height[e] > 1e-300 else 1e-300)
-        # a merge of two clusters is a split; otherwise a part falls off
+        # from the root down, a merge of two large nodes is a split of their cluster; a small node falls off its cluster
         split = not fallen[v] and size[child[e, 0]] >= least and size[child[e, 1]] >= least
         if split:
             stability[c] += (level - birth[c]) * size[v]
@@ -84,21 +87,21 @@ def _condense_loop(child, height, size, least, owner, fallen, parent_of, birth, 
 
 
 def condensed_labels(n: int, child: IntArray, height: Array, size: Array, least: float, leaf: bool) -> IntArray:
-    """Select clusters of a condensed merge tree by excess of mass, or its leaves; -1 marks points outside of all.
+    """Return labels by clusters of a condensed merge tree; -1 for points outside of all selected clusters.
 
     Parameters
     ----------
     n : int
-        Number of points; nodes from n on are merges.
+        Number of points. Nodes 0 to n - 1 of the tree are points, and node n + e is merge e.
     child, height, size : arrays
         Children and height of each merge, weight of each node.
     least : float
         The smallest weight of a cluster.
     leaf : bool
-        Select leaves instead of the stablest clusters.
+        Whether to select the leaves of the tree instead of the clusters with the largest excess of mass.
     """
     m = len(child)
-    # the cluster that each node belongs to; clusters are numbered as they split off
+    # `owner` is the cluster that each node belongs to; clusters are numbered in the order in which they split off
     owner, fallen = np.zeros(n + m, dtype=np.int64), np.zeros(n + m, dtype=np.bool_)
     parent_of, n_children = np.full(2 * m + 2, -1, dtype=np.int64), np.zeros(2 * m + 2, dtype=np.int64)
     birth, stability = np.zeros(2 * m + 2), np.zeros(2 * m + 2)
