@@ -116,17 +116,15 @@ class Ranking:
     def within(self, bounds: ClusterBounds) -> list[int]:
         """Return the candidates whose number of clusters is within the bounds, best first.
 
-        They are ranked by their expected agreement with the true partition, given that its number of clusters is within
-        the bounds.
-        The single cluster is last, unless it is best without bounds, too. Otherwise, an upper bound that excludes the
-        best candidates could give a single cluster for data with clusters.
+        The single cluster is last unless it is best without bounds: an upper bound should not hide that there are
+        clusters.
         """
-        inside = np.array([bounds.contains(count) for count in self.counts])
-        if inside.all() or not inside.any():
-            return [i for i in self.order if inside[i]]
-        shares = np.where(inside, self.probabilities, 0.0)
-        shares = shares if shares.sum() > 0 else inside.astype(float)
-        found = [i for i in _descending(shares / shares.sum() @ self.agreement) if inside[i]]
+        order = self.order
+        if not bounds.contains(1):
+            # the probability of the single cluster can be so close to 1 that the others differ by rounding only
+            several = self.probabilities[:-1]
+            order = _descending(several / several.sum() @ self.agreement[:-1])
+        found = [i for i in order if bounds.contains(self.counts[i])]
         return found if self.is_single(self.order[0]) else sorted(found, key=self.is_single)
 
     def is_single(self, i: int) -> bool:
@@ -321,20 +319,16 @@ class Selector:
         return tuple(self.progress.collect("confidence", "subsamples", count, votes))
 
     def _different(self, ranking: Ranking, order: Sequence[int]) -> list[int]:
-        """Return candidates with different numbers of clusters and different partitions, the chosen one first.
-
-        For each number of clusters, it is the candidate that would be chosen if the user asked for this number.
-        """
-        chosen = {int(ranking.counts[i]): i for i in order[:1]}
-        for count in ranking.counts[list(order)]:
-            chosen.setdefault(int(count), ranking.within(ClusterBounds(int(count), int(count)))[0])
-        first, *others = chosen.values()
+        """Return the first candidates that differ in the number of clusters and in the partition from those before."""
         kept: list[int] = []
-        for i in (first, *sorted(others, key=ranking.order.index)):
+        agreement = ranking.pool.agreement
+        for i in order:
             if len(kept) == self.config.max_alternatives:
                 break
+            if any(ranking.counts[i] == ranking.counts[j] for j in kept):
+                continue
             partitions = [] if ranking.is_single(i) else [j for j in kept if not ranking.is_single(j)]
-            if not any(ranking.pool.agreement[i, j] >= self.config.same_agreement for j in partitions):
+            if not any(agreement[i, j] >= self.config.same_agreement for j in partitions):
                 kept.append(i)
         return kept
 
