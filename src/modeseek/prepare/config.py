@@ -30,6 +30,9 @@ class PrepareConfig:
         A column with a larger share of missing values is left out.
     skewness : float
         A column with a larger skewness is heavily skewed, if its logarithm is less than half as skewed.
+    max_zeros, zero_ratio : float
+        A column with a larger share of zeros, which are also `zero_ratio` times as frequent as its smallest positive
+        value, has no logarithm: the zeros would be far from the other values. Zeros of counts are less frequent.
     few_values, min_rows_per_value : int
         Numeric columns with three to `few_values` different values, and at least `min_rows_per_value` rows for each on
         average, are left out if they are less than half of the columns; otherwise a note names them.
@@ -45,6 +48,8 @@ class PrepareConfig:
     max_words: int = 3
     max_missing: float = 0.5
     skewness: float = 2.0
+    max_zeros: float = 0.1
+    zero_ratio: float = 10.0
     few_values: int = 5
     min_rows_per_value: int = 20
     sample_rows: int = 20_000

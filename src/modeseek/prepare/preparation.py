@@ -18,7 +18,7 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, listed, make_plan
-from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, skewed_features
+from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, many_zeros, skewed_features
 
 
 class Prepared(NamedTuple):
@@ -187,7 +187,9 @@ class Statistics(NamedTuple):
         else:
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
-        notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
+        zeros = skewed & many_zeros(rows, options.config)
+        skewed &= ~zeros
+        notes += _scale_notes(options, metric, names, rows, skewed, zeros) + _value_notes(options, self.features, rows)
         notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
@@ -275,11 +277,19 @@ def _map_notes(names: list[str], rows: Array) -> list[Note]:
 
 
 def _scale_notes(
-    options: PrepareOptions, metric: str, names: list[str], rows: Array, skewed: NDArray[np.bool_]
+    options: PrepareOptions,
+    metric: str,
+    names: list[str],
+    rows: Array,
+    skewed: NDArray[np.bool_],
+    zeros: NDArray[np.bool_],
 ) -> list[Note]:
-    found = [name for name, each in zip(names, skewed, strict=True) if each]
+    found, spiked = ([name for name, each in zip(names, mask, strict=True) if each] for mask in (skewed, zeros))
     if options.scale == "log":
-        return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
+        notes = [Note(f"logarithms of {listed(found)}")] if found else []
+        if spiked:
+            notes.append(Note(f"no logarithm, because many values are 0: {listed(spiked)}"))
+        return notes or [Note("no column is heavily skewed: no logarithms")]
     notes = []
     if found and metric == "euclidean":
         more = "the logarithm" if len(found) == 1 else "logarithms"

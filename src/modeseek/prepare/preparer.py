@@ -44,7 +44,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     scale : {"standard", "robust", "log", "none"}, default="standard"
         "standard": mean 0 and standard deviation 1. "robust": median 0, and the quartile range of a normal
         distribution with standard deviation 1. "log": the logarithm sign(x) log(1 + |x| / u) of heavily skewed
-        features, where u is the smallest positive magnitude, and then as "standard". "none": no scaling.
+        features without many zeros, where u is the smallest positive magnitude, and then as "standard". "none": no
+        scaling.
     missing_values : sequence of str or float, default=()
         Cells that stand for missing values, such as -999, in any column. Empty cells, "NA", "NaN", "null", "None", "?",
         "-" and "." always do.
