@@ -49,6 +49,8 @@ def text_table(cells, delimiter=","):
         ([None] * 21 + [1.0, 2.0] * 9 + [5.0], "mostly missing"),
         (["1", "2", "unknown", "3"] * 10, "numbers and text"),
         (["unknown", *(f"{i}.5" for i in range(1, N))], "numbers and text"),
+        ([20260100 + i % 28 + 1 for i in range(N)], "dates"),
+        (["20240229", None, "20231231", "20240101"] * 10, "dates"),
         (["0E0", *(f"0A{i}" for i in range(1, N))], "unique texts"),  # a code that looks like a number
     ],
 )
@@ -97,15 +99,19 @@ def test_numbers_that_restart(blocks, kept):
         [f"${100 * i:,}" for i in range(399)] + ["unknown"],
         ["unknown", *(f"{i}.5" for i in range(399))],
         [f"{i}.5" if i % 3 else "" for i in range(400)],
+        [str(20_240_000 + i * i % 1231) for i in range(400)],
+        [str(7 * i) for i in range(400)],
+        [str(10**17 + 10**7 * (i * i % 997)) for i in range(400)],
     ],
 )
 def test_facts_of_chunks_are_those_of_the_column(cells):
-    config, step = PrepareConfig(), 100
+    config, step = PrepareConfig(hashed_cells=80), 100
     whole = column_facts(pa.chunked_array([cells]), config)
     parts = [column_facts(pa.chunked_array([cells[at : at + step]]), config) for at in range(0, len(cells), step)]
     joined = functools.reduce(lambda one, two: one.join(two, config), parts)
-    for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words"):
+    for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words", "days", "hashed", "rises"):
         assert getattr(joined, name) == getattr(whole, name), name
+    assert joined.squares == pytest.approx(whole.squares)
 
 
 def test_one_note_names_all_columns_that_are_left_out():
@@ -165,6 +171,56 @@ def test_categories_of_numbers_and_text():
     preparer, _ = fitted({"drive": ["4", "f", "r", "f"] * 10}, encode="onehot")
     assert preparer.get_feature_names_out().tolist()[2:] == ["drive=4", "drive=f", "drive=r"]
     assert str(fitted({"drive": ["4", "f"] * 20})[0].notes_[0]).endswith("one-hot encoding can use drive")
+
+
+NUMBERS_OF_100 = {"a": RNG.normal(size=100)}
+DIFFERENT = RNG.choice(10**6, 100, replace=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("customerID", DIFFERENT, "identifiers"),
+        ("Order No.", DIFFERENT, "identifiers"),
+        ("Kundennummer", list(map(str, DIFFERENT)), "identifiers"),
+        ("x", 10**15 + DIFFERENT, "identifiers"),
+        ("x", [f"{10**18 + 10**6 * each}" for each in DIFFERENT.tolist()], "identifiers"),
+        ("x", np.cumsum(1 + RNG.geometric(0.1, 100)), "increasing integers"),
+        ("x", -np.cumsum(1 + RNG.geometric(0.1, 100)), "decreasing integers"),
+        ("created_at", RNG.integers(1.6e9, 1.7e9, 100), "dates"),
+        ("timestamp", RNG.uniform(1.6e12, 1.7e12, 100), "dates"),
+        ("population", DIFFERENT, ""),
+        ("population", np.sort((1e5 * np.exp(RNG.normal(size=100))).astype(int)), ""),
+        ("gdp", (1e12 * np.exp(5 * RNG.uniform(size=100))).astype(np.int64), ""),
+        ("paid", DIFFERENT, ""),
+        ("valid", DIFFERENT, ""),
+        ("price index", DIFFERENT, ""),
+        ("time", DIFFERENT, ""),
+        ("weight", RNG.integers(19_000_000, 21_000_000, 100), ""),
+    ],
+)
+def test_identifiers_and_times(name, cells, reason):
+    """Random unique customer numbers, order numbers with gaps and times in seconds were clustered without a note.
+
+    Measurements stay, also in a table that is sorted by them.
+    """
+    preparer = TablePreparer().fit({**NUMBERS_OF_100, name: cells})
+    assert preparer.kept_columns_ == (("a",) if reason else ("a", name))
+    assert any(str(note) == f"left out: {name} ({reason})" for note in preparer.notes_) == bool(reason)
+    assert TablePreparer(columns=["a", name]).fit({**NUMBERS_OF_100, name: cells}).kept_columns_ == ("a", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("store_id", RNG.integers(1, 30, 100), "identifiers"),
+        ("opened", RNG.integers(1.6e9, 1.7e9, 100), "times in seconds since 1970"),
+    ],
+)
+def test_numbers_that_may_be_identifiers_or_times(name, cells, reason):
+    preparer = TablePreparer().fit({**NUMBERS_OF_100, name: cells})
+    assert preparer.notes_ == ((f"may be {reason}: {name}", "ignore", name),)
+    assert not TablePreparer(columns=["a", name]).fit({**NUMBERS_OF_100, name: cells}).notes_
 
 
 def test_integers_with_repetitions_do_not_number_the_rows():

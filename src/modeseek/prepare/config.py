@@ -24,6 +24,14 @@ class PrepareConfig:
     counted_share : float
         A column of integers is an identifier that restarts if this share of the cells are one more than the cell
         before. Hours, days and minutes of long series have a smaller share.
+    hashed_cells : int
+        Number of cells that are compared to decide whether the integers of a column are all different.
+    min_long_identifier : float
+        Integers of this size that have the same number of digits and are all different are identifiers.
+    min_steady_rows, steady_ratio : int, float
+        Integers that increase, or decrease, from row to row are identifiers with gaps if there are at least
+        `min_steady_rows`, and their mean squared step is at most `steady_ratio` times their squared mean step. The
+        ratio is 2 for random gaps, and larger for sorted measurements.
     max_words : int
         A column of numbers with up to this many different texts gets a note that they may stand for missing values.
     max_missing : float
@@ -45,6 +53,10 @@ class PrepareConfig:
     max_levels: int = 20
     min_counted_rows: int = 10
     counted_share: float = 0.99
+    hashed_cells: int = 256
+    min_long_identifier: float = 1e12
+    min_steady_rows: int = 100
+    steady_ratio: float = 2.5
     max_words: int = 3
     max_missing: float = 0.5
     skewness: float = 2.0

@@ -14,6 +14,7 @@ from modeseek._storage.cells import missing_cells, plain_column, to_numbers
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
+from modeseek.prepare.identifiers import integer_reason, possible_reason
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
@@ -148,7 +149,10 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
         raise NoColumnsError(table.source, _grouped(left_out), encodable if options.encode == "drop" else ())
-    return Plan(tuple(features), tuple(_notes(left_out, encodable, features, facts)))
+    notes = _notes(left_out, encodable, features, facts)
+    if options.columns is None:
+        notes += _doubtful(facts, features, options.config)
+    return Plan(tuple(features), tuple(notes))
 
 
 def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
@@ -180,6 +184,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
         return "row numbers in another order"
     if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
         return "row numbers that restart"
+    if len(table.columns) > 1 and (reason := integer_reason(name, facts, config)):
+        return reason
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -250,6 +256,15 @@ def _notes(
     if read:
         notes.append(Note(f"read as numbers: {listed(read)}"))
     return notes
+
+
+def _doubtful(facts: Mapping[str, ColumnFacts], features: Sequence[MatrixColumn], config: PrepareConfig) -> list[Note]:
+    """Return notes on numbers that are used and may be identifiers or times."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(feature.column for feature in features if feature.level is None):
+        if reason := possible_reason(name, facts[name], config):
+            found.setdefault(reason, []).append(name)
+    return [Note(f"may be {reason}: {listed(names)}", "ignore", ",".join(names)) for reason, names in found.items()]
 
 
 def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:

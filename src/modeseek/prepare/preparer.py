@@ -23,8 +23,9 @@ from modeseek.prepare.preparation import Preparation, Prepared, Statistics, tabl
 class TablePreparer(TransformerMixin, BaseEstimator):
     r"""Turn a table into a matrix that estimators accept, as the command `modeseek cluster` does.
 
-    Columns that cannot be clustered are left out: text, dates, identifiers (row numbers, and texts that are all
-    different), constant columns, and columns with more than half of their values missing. Booleans become 0 and 1. Text
+    Columns that cannot be clustered are left out: text, dates, identifiers (row numbers, texts that are all different,
+    and different integers in a column that is named like an identifier), constant columns, and columns with more than
+    half of their values missing. Booleans become 0 and 1. Text
     such as "$1,250" or "12 %" is read as a number if all cells of a column have this form. Rows with missing values are
     removed, and features are scaled. The notes say what was done.
 
@@ -32,7 +33,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ----------
     columns : sequence of str, optional
         The columns to use. The default is all columns that can be clustered. Columns that are named here are used
-        even if they are constant, are row numbers or have few different values; text is an error unless it is encoded.
+        even if they are constant, are identifiers or have few different values; text is an error unless it is encoded.
     ignore : sequence of str, default=()
         Columns to leave out.
     encode : {"drop", "onehot"}, default="drop"
@@ -199,7 +200,7 @@ def as_table(X: Any, source: str = "the table") -> Table:
     if hasattr(X, "__arrow_c_stream__"):
         return Table(source, pa.table(X))
     if isinstance(X, dict):
-        return Table.from_arrays(source, list(map(str, X)), X.values())
+        return Table(source, arrow_table(list(map(str, X)), X.values()))
     rows = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X must be a table or a two-dimensional array; got an array of shape {rows.shape}.")
