@@ -70,6 +70,7 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     table = result.clusters
     units = "; centres are directions" if result.estimator.metric == "cosine" else ""
     print_lines(console, f"{table.headline}{units}", style="bold")
+    print_lines(console, f"{counted(len(result.features), 'feature')}: {listed(result.features)}")
     console.print(_cluster_table(result, console.width))
     if table.n_clusters > MAX_ROWS:
         print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
@@ -148,16 +149,19 @@ def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
 
 
 def _next_steps(result: PipelineResult) -> list[str]:
-    """Return the alternatives, and what to try if there is one cluster."""
-    lines = []
+    """Return the alternatives, and what to try if there is one cluster or few rows are complete."""
+    lines, steps = [], []
     for each in listed_alternatives(result.estimator):
         name, value = rating(each)
         count = each.n_clusters
         lines.append(f"  {counted(count, 'cluster')} ({name} {value:.2f}): --n-clusters {count}")
     if lines:
         lines.insert(0, "alternatives:")
+    dropped = result.preparer.n_dropped_
+    if dropped > result.clusters.n_rows:
+        steps.append(f"--missing median to cluster the {dropped:,} rows with missing values")
     if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:
-        steps = ["--min-clusters 2 for the best partition into two or more clusters"]
+        steps.append("--min-clusters 2 for the best partition into two or more clusters")
         if any((note.option, note.value) == ("scale", "log") for note in result.notes):
             steps.append("--scale log for the skewed columns")
         stretched = stretched_features(result.fit, result.preparer)
@@ -165,6 +169,7 @@ def _next_steps(result: PipelineResult) -> list[str]:
             steps.append(f"--scale robust, because a few extreme values determine the scale of {listed(stretched)}")
         if len(result.features) > 1:
             steps.append("--columns A,B for fewer columns")
+    if steps:
         lines.append(f"to look further: {'; '.join(steps)}")
     return lines
 

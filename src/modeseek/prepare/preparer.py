@@ -61,6 +61,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         What was left out or changed, and what to try instead; `str(note)` is the text.
     spreads_ : array of shape (n_features,)
         Standard deviation of each feature, in the units of the table.
+    n_dropped_ : int
+        Number of rows that the fit removed because of missing values.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : array of str
@@ -182,6 +184,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.notes_: tuple[Note, ...] = tuple(notes)
         self.kept_columns_ = statistics.columns
         self.spreads_ = statistics.spreads(self.preparation_)
+        self.n_dropped_ = statistics.incomplete if self.missing == "drop" else 0
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
 
