@@ -229,10 +229,24 @@ def test_integers_with_repetitions_do_not_number_the_rows():
     assert fitted({"c": order})[0].kept_columns_ == ("a", "b", "c")
 
 
-def test_medians_of_encoded_text():
-    """The note promised medians of text."""
-    note = str(fitted({"kind": ["u", "v", "w", None] * 10}, encode="onehot")[0].notes_[-1])
-    assert note.endswith("medians, also of the 0 and 1 of encoded text, can replace the values")
+@pytest.mark.parametrize("missing", ["drop", "error"])
+def test_missing_cells_of_encoded_text(missing):
+    """Rows without a remark got no cluster."""
+    cells = {"kind": ["u", "v", "w", None] * 10, "two": ["x", "y", "y", None] * 10}
+    preparer, X = fitted(cells, encode="onehot", scale="none", missing=missing)
+    assert preparer.get_feature_names_out().tolist()[2:] == ["kind=u", "kind=v", "kind=w", "two=x", "two=y"]
+    assert X[:4, 2:].tolist() == [[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 1], [0, 0, 0, 0, 0]]
+    assert not preparer.notes_
+    # without missing values in the fit, one feature is enough for two texts, and 0 would be the first of them
+    preparer = TablePreparer(encode="onehot").fit({**NUMBERS, "two": ["x", "y"] * 20})
+    assert preparer.complete_rows({**NUMBERS, "two": ["x", None] * 20}).tolist() == [True, False] * 20
+
+
+def test_text_that_is_mostly_missing():
+    """It was kept with one-hot encoding, and the rows without it got no cluster."""
+    preparer, X = fitted({"remark": ["vip", "late", None, None, None] * 8}, encode="onehot")
+    assert (preparer.kept_columns_, len(X)) == (("a", "b"), N)
+    assert str(preparer.notes_[0]) == "left out: remark (mostly missing)"
 
 
 def test_missing_values():

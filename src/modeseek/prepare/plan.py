@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -135,8 +136,8 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     features: list[MatrixColumn] = []
     for name, each in facts.items():
         if options.encode == "onehot" and name in encodable:
-            # one of two levels determines the other
-            levels = each.levels if len(each.levels) > 2 else each.levels[1:]
+            # one of two levels determines the other, unless a missing cell has neither
+            levels = each.levels if len(each.levels) > 2 or each.missing else each.levels[1:]
             features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
         elif not reasons[name]:
@@ -171,6 +172,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
     if not facts.styles:
         if facts.constant:
             return "constant"
+        if facts.missing > config.max_missing * facts.rows:
+            return "mostly missing"
         if facts.kind in ("text", "mixed") and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
         return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
@@ -268,7 +271,7 @@ def _doubtful(facts: Mapping[str, ColumnFacts], features: Sequence[MatrixColumn]
 
 
 def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:
-    """Return the features of a table, with NaN for missing values.
+    """Return the features of a table, with NaN for missing numbers, and 0 for all levels of a missing text.
 
     Raises
     ------
@@ -278,14 +281,17 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     import pyarrow.compute as pc
 
     positions = {name: j for j, name in enumerate(unique_names(table.columns))}
+    n_levels = Counter(feature.column for feature in features)
     values, bad = [], []
     for feature in features:
         at = positions[feature.column] if feature.column in positions else table.position(feature.column)
         column = table.data.column(at)
         if feature.level is not None:
             texts = pc.utf8_trim_whitespace(plain_column(column))
-            numbers = pc.equal(texts, feature.level).cast("float64").to_numpy()
-            values.append(np.where(missing_cells(texts), np.nan, numbers))
+            numbers = pc.fill_null(pc.equal(texts, feature.level), False).cast("float64").to_numpy()
+            # 0 would be the other one of two levels
+            unknown = missing_cells(texts) & (n_levels[feature.column] == 1)
+            values.append(np.where(unknown, np.nan, numbers))
             continue
         numbers, row = to_numbers(column, feature.style)
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))

@@ -163,6 +163,12 @@ class Statistics(NamedTuple):
         """The columns of the features, without repetitions."""
         return tuple(dict.fromkeys(feature.column for feature in self.features))
 
+    @property
+    def _gaps(self) -> dict[str, int]:
+        """The number of missing values of each column of numbers that has any."""
+        numbers = dict.fromkeys(feature.column for feature in self.features if feature.level is None)
+        return {name: self.facts[name].missing for name in numbers if self.facts[name].missing}
+
     def plan(self, table: Table, options: PrepareOptions) -> Plan:
         """Return the plan for the facts of all rows; other features than `features` need another pass."""
         if options.strict:
@@ -179,7 +185,7 @@ class Statistics(NamedTuple):
         """
         sample, names = self.sample.rows, [feature.name for feature in self.features]
         if options.missing != "median" and self.incomplete == self.sample.seen:
-            raise IncompleteRowsError(table.source, {name: self.facts[name].missing for name in self.columns})
+            raise IncompleteRowsError(table.source, self._gaps)
         notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
         fills = _medians(sample)
         if options.missing == "median":
@@ -204,14 +210,11 @@ class Statistics(NamedTuple):
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:
         if not self.incomplete:
             return []
-        counts = {name: self.facts[name].missing for name in self.columns if self.facts[name].missing}
-        where = listed([f"{name} {n:,}" for name, n in counts.items()])
+        where = listed([f"{name} {n:,}" for name, n in self._gaps.items()])
         rows = f"missing values in {self.incomplete:,} of {self.sample.seen:,} rows ({where})"
         if options.missing == "median":
             return [Note(f"{rows}, which medians replace")]
-        encoded = any(feature.level is not None and feature.column in counts for feature in self.features)
-        medians = "medians, also of the 0 and 1 of encoded text," if encoded else "medians"
-        return [Note(f"{rows}, which get no cluster; {medians} can replace the values", "missing", "median")]
+        return [Note(f"{rows}, which get no cluster; medians can replace the values", "missing", "median")]
 
 
 _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))

@@ -38,7 +38,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Columns to leave out.
     encode : {"drop", "onehot"}, default="drop"
         What to do with text columns that have at most 20 different values: leave them out, or make a feature with
-        values 0 and 1 for each value (a single one for two values).
+        values 0 and 1 for each value (a single one for two values without missing cells). All features of a missing
+        cell are 0, so that its row is kept.
     missing : {"drop", "median", "error"}, default="drop"
         What to do with rows that have missing or infinite values: remove them, replace the values by the median of
         their column, or raise an error.
