@@ -378,6 +378,17 @@ def test_columns_with_one_name():
     assert TablePreparer().fit(frame).get_feature_names_out().tolist() == ["x", "x.2"]
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_repeated_names_can_be_given(strict):
+    """The screen listed value.2, and --ignore value.2 said that there is no such column."""
+    table = Table("file", pa.table([pa.array(each) for each in RNG.normal(size=(3, N))], names=["value"] * 3))
+    assert TablePreparer(ignore=["value.2"], strict=strict).fit(table).kept_columns_ == ("value", "value.3")
+    preparer = TablePreparer(columns=["value.3", "value"], strict=strict, scale="none")
+    assert preparer.fit_transform(table)[0].tolist() == [table.cells[2][0], table.cells[0][0]]
+    note = "columns with the name of another column are called value.2, value.3"
+    assert [*map(str, preparer.notes_)] == ([] if strict else [note])
+
+
 def test_it_is_a_transformer():
     preparer = TablePreparer(scale="robust", ignore=["a"])
     assert clone(preparer).get_params() == preparer.get_params()

@@ -130,22 +130,18 @@ class HeaderOnlyError(DataError):
 
 
 class UnknownColumnError(DataError):
-    """A column that the table does not have, or has more than once.
+    """A column that the table does not have.
 
     Attributes
     ----------
     name : str
         The requested column.
     columns : tuple of str
-        The columns of the table.
+        The columns of the table, by their unique names.
     """
 
     def __init__(self, source: str, name: str, columns: Sequence[str]):
         self.source, self.name, self.columns = source, name, tuple(columns)
-        count = self.columns.count(name)
-        if count:
-            super().__init__(f"{source} has {count} columns named '{name}': give them different names.")
-            return
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
         super().__init__(f"{source} has no column '{name}'.{did_you_mean(name, columns)} The columns are: {listed}.")
 

@@ -54,7 +54,7 @@ class Features(NamedTuple):
     values : (n, d) float64 array
         Finite numbers, a row for each row of the table.
     names : tuple of str
-        The column of each feature.
+        The column of each feature, by its unique name.
     """
 
     values: Array
@@ -136,11 +136,8 @@ class Table:
         return tuple(self.data.column_names)
 
     @cached_property
-    def _positions(self) -> dict[str, list[int]]:
-        positions: dict[str, list[int]] = {}
-        for j, name in enumerate(self.columns):
-            positions.setdefault(name, []).append(j)
-        return positions
+    def _positions(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(unique_names(self.columns))}
 
     @property
     def n_rows(self) -> int:
@@ -190,7 +187,8 @@ class Table:
         if not chosen:
             raise NoColumnsError(self.source)
         taken = [to_numbers(self.data.column(j)) for j in chosen]
-        values, names = np.column_stack([numbers for numbers, _ in taken]), tuple(self.columns[j] for j in chosen)
+        values, names = np.column_stack([numbers for numbers, _ in taken]), [*self._positions]
+        names = tuple(names[j] for j in chosen)
         if any(bad is not None for _, bad in taken):
             text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
             gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
@@ -221,11 +219,10 @@ class Table:
         return row + 1 + (self.first_row or 0), None if self.lines is None else int(self.lines[row])
 
     def position(self, name: str) -> int:
-        """Return the number of a column; raise `UnknownColumnError` unless exactly one column has this name."""
-        found = self._positions.get(name, [])
-        if len(found) == 1:
-            return found[0]
-        raise UnknownColumnError(self.source, name, self.columns)
+        """Return the number of a column by its unique name; raise `UnknownColumnError` if there is none."""
+        if name in self._positions:
+            return self._positions[name]
+        raise UnknownColumnError(self.source, name, tuple(self._positions))
 
     def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
         """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others."""
@@ -236,7 +233,7 @@ class Table:
             corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._scope} have a number there)")
         if better := correction(cells[row]):
             corrections.append(better)
-        names = [self.columns[j] for j in columns]
+        names = [[*self._positions][j] for j in columns]
         raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
 
     def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:

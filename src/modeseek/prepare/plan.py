@@ -151,6 +151,11 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     if not features:
         raise NoColumnsError(table.source, _grouped(left_out), encodable if options.encode == "drop" else ())
     notes = _notes(left_out, encodable, features, facts)
+    renamed = [
+        unique for unique, name in zip(unique_names(table.columns), table.columns, strict=True) if unique != name
+    ]
+    if renamed:
+        notes.append(Note(f"columns with the name of another column are called {listed(renamed)}"))
     if options.columns is None:
         notes += _doubtful(facts, features, options.config)
     return Plan(tuple(features), tuple(notes))
@@ -280,11 +285,10 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     """
     import pyarrow.compute as pc
 
-    positions = {name: j for j, name in enumerate(unique_names(table.columns))}
     n_levels = Counter(feature.column for feature in features)
     values, bad = [], []
     for feature in features:
-        at = positions[feature.column] if feature.column in positions else table.position(feature.column)
+        at = table.position(feature.column)
         column = table.data.column(at)
         if feature.level is not None:
             texts = pc.utf8_trim_whitespace(plain_column(column))
