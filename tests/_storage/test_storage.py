@@ -15,6 +15,7 @@ from inputs import put
 from modeseek._storage import DataError, OutputSpec, Table, read_table, write_table
 from modeseek._storage.formats import InputFile, ReadOptions
 from modeseek._storage.formats.delimited import DelimitedReader, write_rows
+from modeseek._storage.formats.dialect import find_dialect
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -72,6 +73,25 @@ def test_tsv_prefers_the_tab():
 )
 def test_header_is_found(text, names):
     assert read_text(text.encode()).columns == names
+
+
+@pytest.mark.parametrize(
+    ("above", "header", "skipped"),
+    [
+        ("Monthly report,,\n", "shop,sales,staff\n", 1),
+        ("Monthly report,,\nGenerated 2026-01-01,,\n\n,,\n", "shop,sales,staff\n", 3),
+        ("Monthly report\n", "shop,sales,staff\n", 1),
+        ("", "shop,,\n", 0),  # columns without a name
+        ("", ",,sales\n", 0),
+    ],
+)
+def test_lines_above_the_table(above, header, skipped):
+    """The padded lines that spreadsheets write for a title were read as the header."""
+    text = above + header + "".join(f"Shop {i},{i}.5,{i % 3}\n" for i in range(8))
+    dialect = find_dialect(text, "data")
+    names = [cell or f"column{j}" for j, cell in enumerate(header.strip().split(","), 1)]
+    assert (dialect.skipped, dialect.names) == (skipped, tuple(names))
+    assert text[dialect.start.at :].startswith("Shop 0")
 
 
 def test_header_can_be_forced():

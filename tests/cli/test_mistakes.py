@@ -96,6 +96,26 @@ def test_the_first_command_works(folder, file, note):
     assert "rows" in out
 
 
+def test_a_line_of_units(tmp_path):
+    """The message suggested one-hot encoding, and did not say which cells are no numbers."""
+    rows = [f"{i},{i * i}.5" for i in range(20)]
+    (tmp_path / "units.csv").write_text("\n".join(["t,v", "s,EUR", *rows]))
+    path = str(tmp_path / "units.csv")
+    error = call("cluster", path)[2]
+    assert "For example, column 't' is not numeric: row 1 (line 2) has 's'. To continue" in error
+    assert error.strip().endswith("give texts that stand for missing values with --missing-values s,EUR.")
+    assert "2 features: t, v" in call("cluster", path, "--missing-values", "s,EUR", "--columns", "t,v")[1]
+
+
+def test_no_column_is_left(tmp_path):
+    """The message said "ignore fewer" where no column was ignored."""
+    (tmp_path / "a.csv").write_text("day,v\n" + "".join(f"2026-01-{i},1.5\n" for i in range(10, 20)))
+    error = call("cluster", str(tmp_path / "a.csv"), "--ignore", "v")[2]
+    assert error.strip().endswith("Left out: day (dates). To continue, name columns with --columns.")
+    error = call("cluster", str(tmp_path / "a.csv"), "--ignore", "v,day")[2]
+    assert error.strip().endswith("no column is left to cluster. To continue, ignore fewer columns.")
+
+
 def test_a_file_of_another_name_is_not_suggested(tmp_path):
     (tmp_path / "income.csv").write_text("x\n1\n2\n")
     assert "Did you mean 'income.csv'?" in call("cluster", str(tmp_path / "incone.csv"))[2]

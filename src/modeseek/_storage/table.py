@@ -187,8 +187,8 @@ class Table:
         if not chosen:
             raise NoColumnsError(self.source)
         taken = [to_numbers(self.data.column(j)) for j in chosen]
-        values, names = np.column_stack([numbers for numbers, _ in taken]), [*self._positions]
-        names = tuple(names[j] for j in chosen)
+        values, unique = np.column_stack([numbers for numbers, _ in taken]), [*self._positions]
+        names = tuple(unique[j] for j in chosen)
         if any(bad is not None for _, bad in taken):
             text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
             gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
@@ -226,6 +226,10 @@ class Table:
 
     def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
         """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others."""
+        raise self.text_error(columns, missing)
+
+    def text_error(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> TextColumnError:
+        """Return the error about columns with text; `missing` counts missing values in others."""
         cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
         assert row is not None
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
@@ -234,7 +238,7 @@ class Table:
         if better := correction(cells[row]):
             corrections.append(better)
         names = [[*self._positions][j] for j in columns]
-        raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
+        return TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
 
     def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:
         """Raise a `MissingValueError` about features with values that are not finite."""

@@ -149,7 +149,8 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
-        raise NoColumnsError(table.source, _grouped(left_out), encodable if options.encode == "drop" else ())
+        usable = encodable if options.encode == "drop" else ()
+        raise NoColumnsError(table.source, _grouped(left_out), usable, *_texts_among_numbers(table, left_out, facts))
     notes = _notes(left_out, encodable, features, facts)
     renamed = [
         unique for unique, name in zip(unique_names(table.columns), table.columns, strict=True) if unique != name
@@ -159,6 +160,17 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     if options.columns is None:
         notes += _doubtful(facts, features, options.config)
     return Plan(tuple(features), tuple(notes))
+
+
+def _texts_among_numbers(
+    table: Table, left_out: Mapping[str, str], facts: Mapping[str, ColumnFacts]
+) -> tuple[str, tuple[str, ...]]:
+    """Return where the first column of numbers and text has a text, and the few texts of all such columns."""
+    mixed = [name for name, reason in left_out.items() if reason == "numbers and text"]
+    # a text after the first chunk has no place here
+    at = [j for j in map(table.position, mixed) if to_numbers(table.data.column(j))[1] is not None]
+    words = dict.fromkeys(word for name in mixed for word in facts[name].words)
+    return table.text_error(at[:1]).where if at else "", tuple(words)
 
 
 def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
