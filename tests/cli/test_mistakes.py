@@ -116,6 +116,30 @@ def test_no_column_is_left(tmp_path):
     assert error.strip().endswith("no column is left to cluster. To continue, ignore fewer columns.")
 
 
+def test_label_and_units(tmp_path):
+    """`label` took shares for percent without a note, mixed two currencies, and advised --ignore, which it lacks."""
+    values = np.linspace(10, 30, 20).round(1).tolist()
+
+    def label(cells):
+        (tmp_path / "new.csv").write_text("share,y\n" + "\n".join(f"{each},1" for each in cells))
+        return call("label", str(tmp_path / "m.modeseek"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv"))
+
+    (tmp_path / "a.csv").write_text("share,y\n" + "\n".join(f"{each} %,1" for each in values))
+    path = str(tmp_path / "m.modeseek")
+    assert (
+        call("cluster", str(tmp_path / "a.csv"), "-q", "--algorithm", "ms", "--bandwidth", "1", "--save", path)[0] == 0
+    )
+    assert "note" not in label([f"{each} %" for each in values])[2]
+    note = "note: column 'share' has no unit, and '%' in the model; no values are converted."
+    assert note in label([str(each / 100) for each in values])[2]
+    status, _, error = label(["$5", "€7"])
+    assert (status, "write all cells in the same unit ('$', '€'), or empty the cell" in error) == (2, True)
+    error = label(["5 %", "many"])[2]
+    assert "'many'" in error
+    assert "empty the cell" in error
+    assert "--ignore" not in error
+
+
 def test_a_file_of_another_name_is_not_suggested(tmp_path):
     (tmp_path / "income.csv").write_text("x\n1\n2\n")
     assert "Did you mean 'income.csv'?" in call("cluster", str(tmp_path / "incone.csv"))[2]

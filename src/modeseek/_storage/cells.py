@@ -196,9 +196,29 @@ def missing_cells(column: Any) -> NDArray[np.bool_]:
     return np.asarray(trimmed_cells(column)[1])
 
 
-def unit_symbol(column: Any) -> str:
-    """Return the currency or unit that the cells of a column of numbers have; "" if there is none."""
-    return max(_units(present_cells(plain_column(column))), default="")
+def units_of(column: Any) -> list[str]:
+    """Return the currencies and units that the cells of a column of numbers have; "" for cells that have none."""
+    column = plain_column(column)
+    return _units(present_cells(column)) if is_text(column) else [""]
+
+
+def mixed_units(column: Any) -> list[str]:
+    """Return the units of a column of numbers that cannot be compared because their units differ; empty otherwise.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [mixed_units(pa.chunked_array([each])) for each in (["$5", "€7"], ["$5", "7"], ["u", "v"])]
+    [['$', '€'], [], []]
+    """
+    import pyarrow.compute as pc
+
+    if not is_text(column := plain_column(column)):
+        return []
+    present = pc.unique(present_cells(column))
+    fits = any(pc.all(pc.match_substring_regex(present, STYLES[style])).as_py() for style in ("point", "comma"))
+    units = _units(present) if fits else []
+    return [] if same_unit(units) else units
 
 
 def _plain_numbers(column: Any, style: str) -> Any:

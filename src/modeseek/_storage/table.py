@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek._storage.cells import correction, is_number, to_array, to_numbers, to_objects, without_codes
+from modeseek._storage.cells import correction, is_number, mixed_units, to_array, to_numbers, to_objects, without_codes
 from modeseek._storage.contents import Content, content_of
 from modeseek._storage.errors import (
     MissingValueError,
@@ -224,18 +224,31 @@ class Table:
             return self._positions[name]
         raise UnknownColumnError(self.source, name, tuple(self._positions))
 
-    def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
-        """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others."""
-        raise self.text_error(columns, missing)
+    def refuse_text(
+        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
+    ) -> NoReturn:
+        """Raise a `TextColumnError` about columns with text; `missing` counts missing values in others.
 
-    def text_error(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> TextColumnError:
-        """Return the error about columns with text; `missing` counts missing values in others."""
-        cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
+        `style` is how the numbers of the first column should be written.
+        """
+        raise self.text_error(columns, missing, style)
+
+    def text_error(
+        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
+    ) -> TextColumnError:
+        """Return the error that `refuse_text` raises."""
+        column = self.data.column(columns[0])
+        row = to_numbers(column, style)[1]
+        if row is None:  # numbers of different units
+            row = to_numbers(column)[1]
         assert row is not None
+        cells = to_objects(column)
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
         if 2 * numbers > self.n_rows:
             corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._scope} have a number there)")
-        if better := correction(cells[row]):
+        if units := mixed_units(column):
+            corrections.append(f"write all cells in the same unit ({', '.join(map(repr, units))})")
+        elif better := correction(cells[row]):
             corrections.append(better)
         names = [[*self._positions][j] for j in columns]
         return TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)

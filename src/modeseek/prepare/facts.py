@@ -15,7 +15,7 @@ from modeseek._storage.cells import (
     present_cells,
     same_unit,
     to_numbers,
-    unit_symbol,
+    units_of,
 )
 from modeseek._storage.contents import EXACT
 from modeseek.prepare.config import PrepareConfig
@@ -218,7 +218,7 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         squares = float(np.square(steps).sum())
     even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
     step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
-    symbol = unit_symbol(column) if style in ("point", "comma") else ""
+    symbol = max(units_of(column), default="") if style in ("point", "comma") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
     # the first values show that most columns have many
     few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)

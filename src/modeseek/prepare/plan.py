@@ -11,7 +11,7 @@ import numpy as np
 from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
-from modeseek._storage.cells import missing_cells, plain_column, to_numbers
+from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
@@ -62,11 +62,14 @@ class MatrixColumn(NamedTuple):
         How its text cells are read as numbers, a key of `STYLES`.
     level : str or None
         For one-hot encoding: the text for which the feature is 1.
+    unit : str
+        The currency or unit of the cells in the fit, or "".
     """
 
     column: str
     style: str = "plain"
     level: str | None = None
+    unit: str = ""
 
     @property
     def name(self) -> str:
@@ -141,7 +144,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
             features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
         elif not reasons[name]:
-            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter)))
+            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter), unit=each.symbol))
     if not features:
         # a table of constants is one cluster
         constant = [name for name, reason in reasons.items() if reason == "constant" and facts[name].styles]
@@ -287,6 +290,17 @@ def _doubtful(facts: Mapping[str, ColumnFacts], features: Sequence[MatrixColumn]
     return [Note(f"may be {reason}: {listed(names)}", "ignore", ",".join(names)) for reason, names in found.items()]
 
 
+def unit_notes(table: Table, features: Sequence[MatrixColumn]) -> list[Note]:
+    """Return notes on columns whose currency or unit is another one than in the fit."""
+    notes = []
+    for feature in features:
+        found = max(units_of(table.data.column(table.position(feature.column))), default="")
+        if feature.level is None and feature.style != "boolean" and found != feature.unit:
+            old, new = (f"'{unit}'" if unit else "no unit" for unit in (feature.unit, found))
+            notes.append(Note(f"column '{feature.column}' has {new}, and {old} in the model; no values are converted"))
+    return notes
+
+
 def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:
     """Return the features of a table, with NaN for missing numbers, and 0 for all levels of a missing text.
 
@@ -298,7 +312,9 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     import pyarrow.compute as pc
 
     n_levels = Counter(feature.column for feature in features)
-    values, bad = [], []
+    values: list[Array] = []
+    bad: list[int] = []
+    style = "plain"
     for feature in features:
         at = table.position(feature.column)
         column = table.data.column(at)
@@ -311,8 +327,10 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
             continue
         numbers, row = to_numbers(column, feature.style)
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
-        if row is not None:
+        mixed = refuse and feature.style in ("point", "comma") and not same_unit(units_of(column))
+        if row is not None or mixed:
+            style = style if bad else feature.style
             bad.append(at)
     if bad and refuse:
-        table.refuse_text(bad)
+        table.refuse_text(bad, style=style)
     return np.column_stack(values) if values else np.empty((table.n_rows, 0))
