@@ -149,7 +149,9 @@ def test_standard_streams(tmp_path, monkeypatch, capsys):
 
 def test_standard_input_takes_text_only(monkeypatch):
     stdin(monkeypatch, b"PAR1\x00\x01")
-    with pytest.raises(DataError, match="standard input is Parquet, not delimited text"):
+    with pytest.raises(
+        DataError, match=r"standard input is Parquet, not delimited text: save it to a file whose name ends in .parquet"
+    ):
         read_table("-")
 
 

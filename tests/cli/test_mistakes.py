@@ -6,9 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import modeseek
 from commands import run as call
+from modeseek.cli import app
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(0, 1, (40, 2)), RNG.normal(8, 1, (40, 2))])
@@ -223,3 +225,62 @@ def test_sketches_by_the_command(folder):
     assert call("cluster", path, "--algorithm", "dsms", "--sketch", "grid", "--resolution", "0.05")[0] == 0
     assert call("cluster", path, "--sketch", "none")[0] == 0
     assert "--algorithm dsms, sms, bms or ms" in call("cluster", path, "--resolution", "0.05")[2]
+
+
+def test_a_file_in_place_of_a_command(folder):
+    path = str(folder / "ok.csv")
+    assert call(path)[2].startswith(f"error: '{path}' is a file, not a command: use modeseek cluster {path}.")
+    assert "No such command 'nothing.csv'" in call("nothing.csv")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"), [(b"%PDF-1.4\n%\xe2\xe3", "a PDF document"), (b"<!DOCTYPE html>\n<p>", "a web page")]
+)
+def test_documents_are_no_tables(content, kind, tmp_path):
+    """The first byte that is not UTF-8 was reported."""
+    (tmp_path / "a.csv").write_bytes(content)
+    error = call("cluster", str(tmp_path / "a.csv"))[2]
+    assert f"is {kind}, not delimited text: export the table as CSV or a spreadsheet." in error
+
+
+def test_metrics(tmp_path):
+    """Distances were scaled like features, and the message on haversine did not say how to choose the columns."""
+    places = np.column_stack([RNG.uniform(40, 50, 30), RNG.uniform(5, 15, 30), RNG.normal(size=30)])
+    path = str(tmp_path / "a.csv")
+    np.savetxt(path, places, delimiter=",", header="latitude,longitude,height", comments="")
+    status, _, error = call("cluster", path, "--metric", "haversine")
+    assert status == 2
+    note = "the metric haversine needs latitude and longitude alone, in this order (--columns latitude,longitude)."
+    assert note in error
+    error = call("cluster", path, "--metric", "haversine", "--columns", "latitude,longitude")[2]
+    assert "note: the metric" not in error
+    assert 'use ModeSeek(metric="precomputed") in Python' in call("cluster", path, "--metric", "precomputed")[2]
+    error = call("cluster", path, "--metric", "manhattan")[2]
+    assert error.startswith("error: --metric must be one of 'euclidean', 'cosine', 'haversine'; got 'manhattan'.")
+
+
+def test_names_that_are_not_alike_are_not_suggested(folder):
+    error = call("cluster", str(folder / "ok.csv"), "--algorithm", "kmeans")[2]
+    assert error.strip() == "error: --algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'kmeans'."
+
+
+def test_text_that_is_chosen(tmp_path):
+    """One-hot encoding was not offered for text that is named with --columns."""
+    rows = [f"{i % 7},{'uvw'[i % 3]},name {i}" for i in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,kind,name", *rows]))
+    error = call("cluster", str(tmp_path / "a.csv"), "--columns", "x,kind")[2]
+    assert error.strip().endswith("To continue, use it with --encode onehot, or leave it out with --ignore kind.")
+    assert "onehot" not in call("cluster", str(tmp_path / "a.csv"), "--columns", "x,name")[2]
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [(60, ["cluster", "size", "share"]), (40, ["cluster", "size"]), (70, ["cluster", "size", "share", "confidence"])],
+)
+def test_narrow_terminals(width, columns, folder, monkeypatch):
+    """The sizes of clusters were cut off after the first digit."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = CliRunner().invoke(app, ["cluster", str(folder / "ok.csv")]).stdout.splitlines()
+    header = next(line for line in lines if "cluster ┃" in line)
+    assert [name.strip() for name in header.split("┃")[1:-2]] == columns
+    assert any("│   40 │" in line for line in lines)

@@ -21,7 +21,7 @@ NUMBER = (
 )
 STYLES = {
     "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
-    "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n)$",
+    "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n|ja|nein|oui|non|si|sí|sì)$",
     "point": NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\."),
     "comma": NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ","),
 }
@@ -231,7 +231,7 @@ def _plain_numbers(column: Any, style: str) -> Any:
     trimmed, _ = trimmed_cells(column)
     fits = pc.match_substring_regex(trimmed, STYLES[style])
     if style == "boolean":
-        yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y)$")
+        yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y|ja|oui|si|sí|sì)$")
         plain = pc.if_else(yes, pa.scalar("1", trimmed.type), pa.scalar("0", trimmed.type))
     else:
         grouping = f"[,{BLANKS}]" if style == "point" else f"[.{BLANKS}]"

@@ -232,7 +232,11 @@ class TextColumnError(DataError):
         Its line, if the file is text.
     missing : dict of str to int
         Numeric columns with missing values, and how many each has.
+    encodable : bool
+        Whether one-hot encoding could use all these columns.
     """
+
+    encodable = False
 
     def __init__(
         self,

@@ -57,7 +57,8 @@ def message_of(error: Exception) -> str:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"
             gaps = ", and leave out --strict for the missing values" if error.missing else ""
-            return error.explain(f"leave {them} out with --ignore {_joined(error.columns)}{gaps}")
+            encoding = f"use {them} with --encode onehot, or " if error.encodable else ""
+            return error.explain(f"{encoding}leave {them} out with --ignore {_joined(error.columns)}{gaps}")
         case MissingValueError():
             them = "the columns" if len(error.columns) > 1 else "the column"
             omission = f"leave {them} out with --ignore {_joined(error.columns)}"

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
-from modeseek.cli.commands import Option
+from modeseek.cli.commands import Option, UsageError
 
 STANDARD_STREAM = "-"
 DEFAULT_ALGORITHM = "modeseek"
@@ -25,6 +25,7 @@ CHOICES = {
     "scale": ("standard", "robust", "log", "none"),
     "encode": ("drop", "onehot"),
     "missing": ("drop", "median", "error"),
+    "metric": ("euclidean", "cosine", "haversine"),
 }
 
 
@@ -229,6 +230,11 @@ class ClusterOptions:
         from modeseek.cli.early import check_choices, check_files
 
         check_files(self.files)
+        if self.metric == "precomputed":
+            raise UsageError(
+                "--metric precomputed: the command clusters rows of features, not matrices of distances; use "
+                'ModeSeek(metric="precomputed") in Python.'
+            )
         check_choices(vars(self), CHOICES)
 
     def around(self) -> AbstractContextManager[object]:

@@ -22,8 +22,7 @@ from modeseek.prepare.plan import listed
 MAX_ROWS = 20
 # width of a pipe or a file, whose lines are not wrapped
 PIPE_WIDTH = 120
-# characters of the columns cluster, size and share, with all borders; and of a border
-FIXED_WIDTH = 33
+# characters of the border of a column
 BORDER_WIDTH = 3
 # characters of the column that describes clusters, at least; features shown for a cluster, and for a single one
 MIN_TRAIT_WIDTH = 20
@@ -88,23 +87,33 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
     """Return the sizes of the clusters, and the features that set each apart from the others."""
-    clusters, figures = result.clusters, {}
+    clusters = result.clusters
+    shown = clusters.largest(MAX_ROWS)
+    cells = {
+        "cluster": [*map(str, shown), *(["noise"] if clusters.n_noise else [])],
+        "size": [f"{size:,}" for size in [*clusters.sizes[shown], clusters.n_noise]],
+        "share": [f"{share:.1%}" for share in [*clusters.shares[shown], clusters.n_noise / clusters.n_rows]],
+    }
     if clusters.confidence is not None and clusters.stability is not None:
-        figures = {"confidence": clusters.confidence, "stability": clusters.stability}
+        cells["confidence"] = [f"{each:.2f}" for each in clusters.confidence[shown]]
+        cells["stability"] = [f"{each:.2f}" for each in clusters.stability[shown]]
+    widths = {name: max(map(len, [name, *column])) + BORDER_WIDTH for name, column in cells.items()}
+    # a narrow terminal has no room for the last columns
+    while len(cells) > 2 and sum(widths[name] for name in cells) + MIN_TRAIT_WIDTH + BORDER_WIDTH + 1 > width:
+        cells.popitem()
     table = Table(header_style="bold")
-    for name in ("cluster", "size", "share", *figures):
+    for name in cells:
         table.add_column(name, justify="right", no_wrap=True)
     one = clusters.n_clusters == 1 and not clusters.n_noise
     table.add_column("mean values" if one else "what sets it apart", overflow="ellipsis", no_wrap=True)
-    room = max(MIN_TRAIT_WIDTH, width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in figures))
+    room = max(MIN_TRAIT_WIDTH, width - sum(widths[name] for name in cells) - BORDER_WIDTH - 1)
     most = MAX_TRAITS if clusters.n_clusters <= MAX_ROWS // 2 else 1
-    for label in clusters.largest(MAX_ROWS):
-        values = [f"{column[label]:.2f}" for column in figures.values()]
+    for i, label in enumerate(shown):
         traits = Text("\n".join(_traits(result, label, MAX_MEANS if one else most, room)))
-        table.add_row(str(label), f"{clusters.sizes[label]:,}", f"{clusters.shares[label]:.1%}", *values, traits)
+        table.add_row(*(column[i] for column in cells.values()), traits)
     if clusters.n_noise:
         table.add_section()
-        table.add_row("noise", f"{clusters.n_noise:,}", f"{clusters.n_noise / clusters.n_rows:.1%}")
+        table.add_row(*(column[-1] for name, column in cells.items() if name in ("cluster", "size", "share")))
     return table
 
 

@@ -232,7 +232,9 @@ def _refuse_chosen(
     if options.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
-        table.refuse_text([table.position(name) for name in bad])
+        error = table.text_error([table.position(name) for name in bad])
+        error.encodable = all(reasons[name] in TEXTS and len(facts[name].levels) >= 2 for name in bad)
+        raise error
 
 
 def _grouped(left_out: Mapping[str, str]) -> str:

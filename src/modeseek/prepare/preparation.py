@@ -196,7 +196,7 @@ class Statistics(NamedTuple):
         zeros = skewed & many_zeros(rows, options.config)
         skewed &= ~zeros
         notes += _scale_notes(options, metric, names, rows, skewed, zeros) + _value_notes(options, self.features, rows)
-        notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
+        notes += _code_notes(names, rows) + _map_notes(names, rows, metric)
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
         return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
@@ -265,17 +265,20 @@ def _code_notes(names: list[str], rows: Array) -> list[Note]:
     return [Note(f"may stand for missing values: {listed([*found])}", "missing_values", codes)]
 
 
-def _map_notes(names: list[str], rows: Array) -> list[Note]:
-    """Return a note on columns of longitude and latitude, which are treated as coordinates of a plane."""
+def _map_notes(names: list[str], rows: Array, metric: str) -> list[Note]:
+    """Return a note on columns of longitude and latitude that are not used as places on the globe."""
     found = map_axes(names)
-    if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
+    if found is None or metric == "cosine" or (np.abs(rows[:, found]) > (180, 90)).any():
         return []
     longitude, latitude = found
     both = f"{names[latitude]} and {names[longitude]}"
+    chosen = f"{names[latitude]},{names[longitude]}"
+    if metric == "haversine":
+        right = (latitude, longitude) == (0, 1) and len(names) == 2
+        return [] if right else [Note(f"the metric haversine needs {both} alone, in this order", "columns", chosen)]
     text = f"{both} are treated as coordinates of a plane; for distances on the globe, use"
     if (latitude, longitude) == (0, 1) and len(names) == 2:
         return [Note(f"{text} the metric haversine", "metric", "haversine")]
-    chosen = f"{names[latitude]},{names[longitude]}"
     return [Note(f"{text} these two columns alone, in this order, with the metric haversine", "columns", chosen)]
 
 
