@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+import modeseek
 from modeseek import (
     BlurringMeanShift,
     DoublyStochasticMeanShift,
@@ -106,6 +107,14 @@ def test_options_of_dsms(options, match):
 def test_number_of_chains(n_chains):
     with pytest.raises(TypeError, match=f"n_chains must be a whole number >= 1; got {n_chains!r}"):
         DoublyStochasticMeanShift(n_chains=n_chains).fit(X)
+
+
+def test_dates_in_a_frame():
+    """NumPy's message on types without a common one was printed."""
+    frame = pd.DataFrame({"x": np.arange(9.0), "day": pd.date_range("2026-01-01", periods=9)})
+    for X in (frame, frame.astype(object)):
+        with pytest.raises(ValueError, match=r"column 'day' has dates or times\. Convert them to numbers"):
+            modeseek.ModeSeek().fit(X)
 
 
 def test_a_policy_object_brings_its_range():

@@ -172,8 +172,9 @@ def test_columns_in_the_requested_order(tmp_path):
 def test_two_columns_of_one_name(tmp_path):
     table = read_table(put(tmp_path, "a.csv", "a,a\n1,2\n"))
     assert_array_equal(table.features().values, [[1, 2]])
-    with pytest.raises(DataError, match="has 2 columns named 'a'"):
-        table.features(["a"])
+    assert table.features().names == ("a", "a.2")
+    assert_array_equal(table.features(["a.2"]).values, [[2]])
+    assert_array_equal(table.features(ignore=["a.2"]).values, [[1]])
 
 
 def test_nothing_is_written_over_a_column(tmp_path):

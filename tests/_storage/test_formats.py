@@ -185,18 +185,19 @@ def test_spreadsheets(tmp_path):
     book.active.append(list(ROWS))
     for row in zip(*ROWS.values(), strict=True):
         book.active.append(list(row))
-    book.create_sheet("second").append([1, 2])
+    book.create_sheet("first").append(["no numbers"])
+    book.create_sheet("second sheet").append([1, 2])
     book.save(tmp_path / "a.xlsx")
     assert features(tmp_path / "a.xlsx") == EXPECTED
-    assert read_table(f"{tmp_path / 'a.xlsx'}::second").features().values.tolist() == [[1.0, 2.0]]
-    with pytest.raises(DataError, match=r"has no sheet 'third'.*There are: Sheet, second"):
+    assert read_table(f"{tmp_path / 'a.xlsx'}::second sheet").features().values.tolist() == [[1.0, 2.0]]
+    with pytest.raises(DataError, match=r"has no sheet 'third'.*There are: Sheet, first, second sheet"):
         read_table(f"{tmp_path / 'a.xlsx'}::third")
     with limit_unpacked(1000), pytest.raises(UnpackedSizeError):
         read_table(tmp_path / "a.xlsx")
     book.active.delete_rows(1, 9)
     book.active.append(["About this file"])
     book.save(tmp_path / "c.xlsx")
-    with pytest.raises(DataError, match=r"'Sheet' has no numbers: name another sheet, as .*c.xlsx::second"):
+    with pytest.raises(DataError, match=r"'Sheet' has no numbers: name another sheet, as '.*c.xlsx::second sheet'\."):
         read_table(tmp_path / "c.xlsx")
     book.active.delete_rows(1, 9)
     for row in (["Birds of 2024"], ["name", "mass"], ["Ada", 3750]):

@@ -15,6 +15,7 @@ from inputs import put
 from modeseek._storage import DataError, OutputSpec, Table, read_table, write_table
 from modeseek._storage.formats import InputFile, ReadOptions
 from modeseek._storage.formats.delimited import DelimitedReader, write_rows
+from modeseek._storage.formats.dialect import find_dialect
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -74,6 +75,25 @@ def test_header_is_found(text, names):
     assert read_text(text.encode()).columns == names
 
 
+@pytest.mark.parametrize(
+    ("above", "header", "skipped"),
+    [
+        ("Monthly report,,\n", "shop,sales,staff\n", 1),
+        ("Monthly report,,\nGenerated 2026-01-01,,\n\n,,\n", "shop,sales,staff\n", 3),
+        ("Monthly report\n", "shop,sales,staff\n", 1),
+        ("", "shop,,\n", 0),  # columns without a name
+        ("", ",,sales\n", 0),
+    ],
+)
+def test_lines_above_the_table(above, header, skipped):
+    """The padded lines that spreadsheets write for a title were read as the header."""
+    text = above + header + "".join(f"Shop {i},{i}.5,{i % 3}\n" for i in range(8))
+    dialect = find_dialect(text, "data")
+    names = [cell or f"column{j}" for j, cell in enumerate(header.strip().split(","), 1)]
+    assert (dialect.skipped, dialect.names) == (skipped, tuple(names))
+    assert text[dialect.start.at :].startswith("Shop 0")
+
+
 def test_header_can_be_forced():
     assert read_text(b"0,1\n2,3\n", header=True).columns == ("0", "1")
     assert read_text(b"a,b\nc,d\n", header=False).cells[0].tolist() == ["a", "c"]
@@ -129,7 +149,9 @@ def test_standard_streams(tmp_path, monkeypatch, capsys):
 
 def test_standard_input_takes_text_only(monkeypatch):
     stdin(monkeypatch, b"PAR1\x00\x01")
-    with pytest.raises(DataError, match="standard input is Parquet, not delimited text"):
+    with pytest.raises(
+        DataError, match=r"standard input is Parquet, not delimited text: save it to a file whose name ends in .parquet"
+    ):
         read_table("-")
 
 

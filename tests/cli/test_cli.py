@@ -96,6 +96,26 @@ def test_low_stability_is_explained(blobs):
     assert text in run("cluster", blobs, "--max-cluster-size", "20")[1]
 
 
+def test_features_are_listed(tmp_path):
+    rows = [f"{7 * i + i % 3},{i % 7},{i % 3}" for i in range(30)]
+    (tmp_path / "ids.csv").write_text("order_id,x,y\n" + "\n".join(rows))
+    assert run("cluster", tmp_path / "ids.csv")[1].splitlines()[1] == "2 features: x, y"
+    wide = np.random.default_rng(0).normal(size=(20, 40))
+    (tmp_path / "wide.csv").write_text("\n".join(",".join(map(str, row)) for row in wide))
+    assert run("cluster", tmp_path / "wide.csv")[1].splitlines()[1].endswith("x10, x11 and 28 more")
+
+
+def test_rows_with_missing_values_can_be_used(tmp_path):
+    """Of 100 rows with gaps, 98 were left out, and the command suggested --min-clusters 2 for the others."""
+    gaps = [(i % 5 in (0, 1), i % 5 in (2, 3)) for i in range(len(BLOBS))]
+    cells = np.where(gaps, "NA", BLOBS.round(3).astype(str))
+    rows = map(",".join, cells.tolist())
+    (tmp_path / "gaps.csv").write_text("\n".join(["a,b", *rows]))
+    out = run("cluster", tmp_path / "gaps.csv")[1]
+    assert "to look further: --missing median to cluster the 240 rows with missing values" in out
+    assert "--missing median" not in run("cluster", tmp_path / "gaps.csv", "--missing", "median")[1]
+
+
 def test_alternatives_are_listed(blobs, tmp_path):
     _, out, _ = run("cluster", blobs)
     # scaled as the command does, to the last digit: the expected agreement is a step function

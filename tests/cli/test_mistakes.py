@@ -6,9 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import modeseek
 from commands import run as call
+from modeseek.cli import app
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(0, 1, (40, 2)), RNG.normal(8, 1, (40, 2))])
@@ -96,6 +98,50 @@ def test_the_first_command_works(folder, file, note):
     assert "rows" in out
 
 
+def test_a_line_of_units(tmp_path):
+    """The message suggested one-hot encoding, and did not say which cells are no numbers."""
+    rows = [f"{i},{i * i}.5" for i in range(20)]
+    (tmp_path / "units.csv").write_text("\n".join(["t,v", "s,EUR", *rows]))
+    path = str(tmp_path / "units.csv")
+    error = call("cluster", path)[2]
+    assert "For example, column 't' is not numeric: row 1 (line 2) has 's'. To continue" in error
+    assert error.strip().endswith("give texts that stand for missing values with --missing-values s,EUR.")
+    assert "2 features: t, v" in call("cluster", path, "--missing-values", "s,EUR", "--columns", "t,v")[1]
+
+
+def test_no_column_is_left(tmp_path):
+    """The message said "ignore fewer" where no column was ignored."""
+    (tmp_path / "a.csv").write_text("day,v\n" + "".join(f"2026-01-{i},1.5\n" for i in range(10, 20)))
+    error = call("cluster", str(tmp_path / "a.csv"), "--ignore", "v")[2]
+    assert error.strip().endswith("Left out: day (dates). To continue, name columns with --columns.")
+    error = call("cluster", str(tmp_path / "a.csv"), "--ignore", "v,day")[2]
+    assert error.strip().endswith("no column is left to cluster. To continue, ignore fewer columns.")
+
+
+def test_label_and_units(tmp_path):
+    """`label` took shares for percent without a note, mixed two currencies, and advised --ignore, which it lacks."""
+    values = np.linspace(10, 30, 20).round(1).tolist()
+
+    def label(cells):
+        (tmp_path / "new.csv").write_text("share,y\n" + "\n".join(f"{each},1" for each in cells))
+        return call("label", str(tmp_path / "m.modeseek"), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv"))
+
+    (tmp_path / "a.csv").write_text("share,y\n" + "\n".join(f"{each} %,1" for each in values))
+    path = str(tmp_path / "m.modeseek")
+    assert (
+        call("cluster", str(tmp_path / "a.csv"), "-q", "--algorithm", "ms", "--bandwidth", "1", "--save", path)[0] == 0
+    )
+    assert "note" not in label([f"{each} %" for each in values])[2]
+    note = "note: column 'share' has no unit, and '%' in the model; no values are converted."
+    assert note in label([str(each / 100) for each in values])[2]
+    status, _, error = label(["$5", "€7"])
+    assert (status, "write all cells in the same unit ('$', '€'), or empty the cell" in error) == (2, True)
+    error = label(["5 %", "many"])[2]
+    assert "'many'" in error
+    assert "empty the cell" in error
+    assert "--ignore" not in error
+
+
 def test_a_file_of_another_name_is_not_suggested(tmp_path):
     (tmp_path / "income.csv").write_text("x\n1\n2\n")
     assert "Did you mean 'income.csv'?" in call("cluster", str(tmp_path / "incone.csv"))[2]
@@ -108,7 +154,7 @@ def test_features_with_equal_means_are_not_printed(tmp_path):
     path = str(tmp_path / "a.csv")
     out = call("cluster", path, "--algorithm", "ms", "--bandwidth", "4", "--scale", "none")[1]
     assert "x \N{UPWARDS ARROW} 9" in out
-    assert "same" not in out
+    assert out.count("same") == 1  # in the list of features
     out = call("cluster", path, "--columns", "same", "--algorithm", "ms", "--bandwidth", "0.4", "--scale", "none")[1]
     assert "no feature differs" in out
 
@@ -179,3 +225,62 @@ def test_sketches_by_the_command(folder):
     assert call("cluster", path, "--algorithm", "dsms", "--sketch", "grid", "--resolution", "0.05")[0] == 0
     assert call("cluster", path, "--sketch", "none")[0] == 0
     assert "--algorithm dsms, sms, bms or ms" in call("cluster", path, "--resolution", "0.05")[2]
+
+
+def test_a_file_in_place_of_a_command(folder):
+    path = str(folder / "ok.csv")
+    assert call(path)[2].startswith(f"error: '{path}' is a file, not a command: use modeseek cluster {path}.")
+    assert "No such command 'nothing.csv'" in call("nothing.csv")[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"), [(b"%PDF-1.4\n%\xe2\xe3", "a PDF document"), (b"<!DOCTYPE html>\n<p>", "a web page")]
+)
+def test_documents_are_no_tables(content, kind, tmp_path):
+    """The first byte that is not UTF-8 was reported."""
+    (tmp_path / "a.csv").write_bytes(content)
+    error = call("cluster", str(tmp_path / "a.csv"))[2]
+    assert f"is {kind}, not delimited text: export the table as CSV or a spreadsheet." in error
+
+
+def test_metrics(tmp_path):
+    """Distances were scaled like features, and the message on haversine did not say how to choose the columns."""
+    places = np.column_stack([RNG.uniform(40, 50, 30), RNG.uniform(5, 15, 30), RNG.normal(size=30)])
+    path = str(tmp_path / "a.csv")
+    np.savetxt(path, places, delimiter=",", header="latitude,longitude,height", comments="")
+    status, _, error = call("cluster", path, "--metric", "haversine")
+    assert status == 2
+    note = "the metric haversine needs latitude and longitude alone, in this order (--columns latitude,longitude)."
+    assert note in error
+    error = call("cluster", path, "--metric", "haversine", "--columns", "latitude,longitude")[2]
+    assert "note: the metric" not in error
+    assert 'use ModeSeek(metric="precomputed") in Python' in call("cluster", path, "--metric", "precomputed")[2]
+    error = call("cluster", path, "--metric", "manhattan")[2]
+    assert error.startswith("error: --metric must be one of 'euclidean', 'cosine', 'haversine'; got 'manhattan'.")
+
+
+def test_names_that_are_not_alike_are_not_suggested(folder):
+    error = call("cluster", str(folder / "ok.csv"), "--algorithm", "kmeans")[2]
+    assert error.strip() == "error: --algorithm must be one of 'modeseek', 'dsms', 'sms', 'bms', 'ms'; got 'kmeans'."
+
+
+def test_text_that_is_chosen(tmp_path):
+    """One-hot encoding was not offered for text that is named with --columns."""
+    rows = [f"{i % 7},{'uvw'[i % 3]},name {i}" for i in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,kind,name", *rows]))
+    error = call("cluster", str(tmp_path / "a.csv"), "--columns", "x,kind")[2]
+    assert error.strip().endswith("To continue, use it with --encode onehot, or leave it out with --ignore kind.")
+    assert "onehot" not in call("cluster", str(tmp_path / "a.csv"), "--columns", "x,name")[2]
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [(60, ["cluster", "size", "share"]), (40, ["cluster", "size"]), (70, ["cluster", "size", "share", "confidence"])],
+)
+def test_narrow_terminals(width, columns, folder, monkeypatch):
+    """The sizes of clusters were cut off after the first digit."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = CliRunner().invoke(app, ["cluster", str(folder / "ok.csv")]).stdout.splitlines()
+    header = next(line for line in lines if "cluster ┃" in line)
+    assert [name.strip() for name in header.split("┃")[1:-2]] == columns
+    assert any("│   40 │" in line for line in lines)

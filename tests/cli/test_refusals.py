@@ -53,7 +53,7 @@ USAGE = [
     (["--encode", "hot"], "--encode must be one of 'drop', 'onehot'; got 'hot'"),
     (
         ["--metric", "cosin"],
-        "metric must be one of 'euclidean', 'cosine', 'haversine', 'precomputed'; got 'cosin'. Did you mean 'cosine'?",
+        "metric must be one of 'euclidean', 'cosine', 'haversine'; got 'cosin'. Did you mean 'cosine'?",
     ),
     ([*DSMS, "--profile", "biwieght"], "Did you mean 'biweight'?"),
     ([*DSMS, "--policy", "shrinkin"], "Did you mean 'shrinking'?"),

@@ -89,7 +89,7 @@ def test_segment_reads_volumes(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["gone.png"], r"there is no file '.*gone.png'. Did you mean 'good.png'?"),
+        (["goood.png"], r"there is no file '.*goood.png'. Did you mean 'good.png'?"),
         (["notes.txt"], r"not an image that can be read; supported: .png, .jpg"),
         (["broken.png"], r"broken.png' cannot be read as PNG"),
         (["good.png", "-o", "labels.jpg"], r"unknown ending '.jpg'.*Known: .png, .tif, .tiff, .npy"),

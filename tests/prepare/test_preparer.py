@@ -49,6 +49,8 @@ def text_table(cells, delimiter=","):
         ([None] * 21 + [1.0, 2.0] * 9 + [5.0], "mostly missing"),
         (["1", "2", "unknown", "3"] * 10, "numbers and text"),
         (["unknown", *(f"{i}.5" for i in range(1, N))], "numbers and text"),
+        ([20260100 + i % 28 + 1 for i in range(N)], "dates"),
+        (["20240229", None, "20231231", "20240101"] * 10, "dates"),
         (["0E0", *(f"0A{i}" for i in range(1, N))], "unique texts"),  # a code that looks like a number
     ],
 )
@@ -97,15 +99,19 @@ def test_numbers_that_restart(blocks, kept):
         [f"${100 * i:,}" for i in range(399)] + ["unknown"],
         ["unknown", *(f"{i}.5" for i in range(399))],
         [f"{i}.5" if i % 3 else "" for i in range(400)],
+        [str(20_240_000 + i * i % 1231) for i in range(400)],
+        [str(7 * i) for i in range(400)],
+        [str(10**17 + 10**7 * (i * i % 997)) for i in range(400)],
     ],
 )
 def test_facts_of_chunks_are_those_of_the_column(cells):
-    config, step = PrepareConfig(), 100
+    config, step = PrepareConfig(hashed_cells=80), 100
     whole = column_facts(pa.chunked_array([cells]), config)
     parts = [column_facts(pa.chunked_array([cells[at : at + step]]), config) for at in range(0, len(cells), step)]
     joined = functools.reduce(lambda one, two: one.join(two, config), parts)
-    for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words"):
+    for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words", "days", "hashed", "rises"):
         assert getattr(joined, name) == getattr(whole, name), name
+    assert joined.squares == pytest.approx(whole.squares)
 
 
 def test_one_note_names_all_columns_that_are_left_out():
@@ -122,6 +128,9 @@ def test_one_note_names_all_columns_that_are_left_out():
     [
         ([True, False], [1, 0]),
         (["yes", "NO"], [1, 0]),
+        (["ja", "Nein"], [1, 0]),
+        (["oui", "non"], [1, 0]),
+        (["sí", "no"], [1, 0]),
         (["true", "FALSE"], [1, 0]),
         (["12,500", "9,100.5"], [12500, 9100.5]),
         (["0,5", "-1.200,25"], [0.5, -1200.25]),
@@ -167,16 +176,80 @@ def test_categories_of_numbers_and_text():
     assert str(fitted({"drive": ["4", "f"] * 20})[0].notes_[0]).endswith("one-hot encoding can use drive")
 
 
+NUMBERS_OF_100 = {"a": RNG.normal(size=100)}
+DIFFERENT = RNG.choice(10**6, 100, replace=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("customerID", DIFFERENT, "identifiers"),
+        ("Order No.", DIFFERENT, "identifiers"),
+        ("Kundennummer", list(map(str, DIFFERENT)), "identifiers"),
+        ("x", 10**15 + DIFFERENT, "identifiers"),
+        ("x", [f"{10**18 + 10**6 * each}" for each in DIFFERENT.tolist()], "identifiers"),
+        ("x", np.cumsum(1 + RNG.geometric(0.1, 100)), "increasing integers"),
+        ("x", -np.cumsum(1 + RNG.geometric(0.1, 100)), "decreasing integers"),
+        ("created_at", RNG.integers(1.6e9, 1.7e9, 100), "dates"),
+        ("timestamp", RNG.uniform(1.6e12, 1.7e12, 100), "dates"),
+        ("population", DIFFERENT, ""),
+        ("population", np.sort((1e5 * np.exp(RNG.normal(size=100))).astype(int)), ""),
+        ("gdp", (1e12 * np.exp(5 * RNG.uniform(size=100))).astype(np.int64), ""),
+        ("paid", DIFFERENT, ""),
+        ("valid", DIFFERENT, ""),
+        ("price index", DIFFERENT, ""),
+        ("time", DIFFERENT, ""),
+        ("weight", RNG.integers(19_000_000, 21_000_000, 100), ""),
+    ],
+)
+def test_identifiers_and_times(name, cells, reason):
+    """Random unique customer numbers, order numbers with gaps and times in seconds were clustered without a note.
+
+    Measurements stay, also in a table that is sorted by them.
+    """
+    preparer = TablePreparer().fit({**NUMBERS_OF_100, name: cells})
+    assert preparer.kept_columns_ == (("a",) if reason else ("a", name))
+    assert any(str(note) == f"left out: {name} ({reason})" for note in preparer.notes_) == bool(reason)
+    assert TablePreparer(columns=["a", name]).fit({**NUMBERS_OF_100, name: cells}).kept_columns_ == ("a", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("store_id", RNG.integers(1, 30, 100), "identifiers"),
+        ("opened", RNG.integers(1.6e9, 1.7e9, 100), "times in seconds since 1970"),
+    ],
+)
+def test_numbers_that_may_be_identifiers_or_times(name, cells, reason):
+    preparer = TablePreparer().fit({**NUMBERS_OF_100, name: cells})
+    assert preparer.notes_ == ((f"may be {reason}: {name}", "ignore", name),)
+    assert not TablePreparer(columns=["a", name]).fit({**NUMBERS_OF_100, name: cells}).notes_
+
+
 def test_integers_with_repetitions_do_not_number_the_rows():
     order = RNG.permutation(N)
     order[order == 3] = 4
     assert fitted({"c": order})[0].kept_columns_ == ("a", "b", "c")
 
 
-def test_medians_of_encoded_text():
-    """The note promised medians of text."""
-    note = str(fitted({"kind": ["u", "v", "w", None] * 10}, encode="onehot")[0].notes_[-1])
-    assert note.endswith("medians, also of the 0 and 1 of encoded text, can replace the values")
+@pytest.mark.parametrize("missing", ["drop", "error"])
+def test_missing_cells_of_encoded_text(missing):
+    """Rows without a remark got no cluster."""
+    cells = {"kind": ["u", "v", "w", None] * 10, "two": ["x", "y", "y", None] * 10}
+    preparer, X = fitted(cells, encode="onehot", scale="none", missing=missing)
+    assert preparer.get_feature_names_out().tolist()[2:] == ["kind=u", "kind=v", "kind=w", "two=x", "two=y"]
+    assert X[:4, 2:].tolist() == [[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 1], [0, 0, 0, 0, 0]]
+    assert not preparer.notes_
+    # without missing values in the fit, one feature is enough for two texts, and 0 would be the first of them
+    preparer = TablePreparer(encode="onehot").fit({**NUMBERS, "two": ["x", "y"] * 20})
+    assert preparer.complete_rows({**NUMBERS, "two": ["x", None] * 20}).tolist() == [True, False] * 20
+
+
+def test_text_that_is_mostly_missing():
+    """It was kept with one-hot encoding, and the rows without it got no cluster."""
+    preparer, X = fitted({"remark": ["vip", "late", None, None, None] * 8}, encode="onehot")
+    assert (preparer.kept_columns_, len(X)) == (("a", "b"), N)
+    assert str(preparer.notes_[0]) == "left out: remark (mostly missing)"
 
 
 def test_missing_values():
@@ -281,6 +354,21 @@ def test_scaling():
     assert TablePreparer(scale="none").fit_transform(table)[0, 1] == price[0]
 
 
+def test_no_logarithm_of_columns_with_many_zeros():
+    """The zeros of amounts became clusters, and following the note lowered the adjusted Rand index to 0.1."""
+    rng = np.random.default_rng(0)
+    amount, paid = np.exp(2 * rng.normal(size=(2, 4000)))
+    amount[rng.random(4000) < 0.3] = 0
+    table = {"tenure": 5000 + rng.normal(size=4000), "amount": amount, "paid": paid}
+    table["visits"] = rng.negative_binomial(0.5, 0.1, 4000)  # many zeros, but nearly as many ones
+    preparer = TablePreparer().fit(table)
+    assert str(preparer.notes_[0]) == "heavily skewed: paid, visits; logarithms may show clusters better"
+    log = TablePreparer(scale="log").fit(table)
+    assert [*map(str, log.notes_)] == ["logarithms of paid, visits", "no logarithm, because many values are 0: amount"]
+    np.testing.assert_allclose(log.inverse_transform(log.transform(table)), np.column_stack([*table.values()]))
+    assert TablePreparer().fit({"tenure": table["tenure"], "amount": table["amount"]}).notes_ == ()
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
 def test_kinds_of_tables(kind):
     columns = {**NUMBERS, "kind": ["u", "v"] * 20}
@@ -291,6 +379,17 @@ def test_kinds_of_tables(kind):
 def test_columns_with_one_name():
     frame = pd.DataFrame(np.column_stack([*NUMBERS.values()]), columns=["x", "x"])
     assert TablePreparer().fit(frame).get_feature_names_out().tolist() == ["x", "x.2"]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_repeated_names_can_be_given(strict):
+    """The screen listed value.2, and --ignore value.2 said that there is no such column."""
+    table = Table("file", pa.table([pa.array(each) for each in RNG.normal(size=(3, N))], names=["value"] * 3))
+    assert TablePreparer(ignore=["value.2"], strict=strict).fit(table).kept_columns_ == ("value", "value.3")
+    preparer = TablePreparer(columns=["value.3", "value"], strict=strict, scale="none")
+    assert preparer.fit_transform(table)[0].tolist() == [table.cells[2][0], table.cells[0][0]]
+    note = "columns with the name of another column are called value.2, value.3"
+    assert [*map(str, preparer.notes_)] == ([] if strict else [note])
 
 
 def test_it_is_a_transformer():

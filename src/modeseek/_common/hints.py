@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 # a name is suggested if it is at least this similar (ratio of difflib)
-LEAST_SIMILARITY = 0.5
+LEAST_SIMILARITY = 0.6
 
 
 class AdviceWarning(UserWarning):

@@ -22,7 +22,7 @@ NUMBER = (
 # how numbers are written as text, in order of preference
 STYLES = {
     "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
-    "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n)$",
+    "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n|ja|nein|oui|non|si|sí|sì)$",
     "point": NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\."),
     "comma": NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ","),
 }
@@ -199,9 +199,29 @@ def missing_cells(column: Any) -> NDArray[np.bool_]:
     return np.asarray(trimmed_cells(column)[1])
 
 
-def unit_symbol(column: Any) -> str:
-    """Return the currency or unit in the cells of a column of numbers; "" if there is none."""
-    return max(_units(present_cells(plain_column(column))), default="")
+def units_of(column: Any) -> list[str]:
+    """Return the currencies and units that the cells of a column of numbers have; "" for cells that have none."""
+    column = plain_column(column)
+    return _units(present_cells(column)) if is_text(column) else [""]
+
+
+def mixed_units(column: Any) -> list[str]:
+    """Return the units of a column of numbers that cannot be compared because their units differ; empty otherwise.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [mixed_units(pa.chunked_array([each])) for each in (["$5", "€7"], ["$5", "7"], ["u", "v"])]
+    [['$', '€'], [], []]
+    """
+    import pyarrow.compute as pc
+
+    if not is_text(column := plain_column(column)):
+        return []
+    present = pc.unique(present_cells(column))
+    fits = any(pc.all(pc.match_substring_regex(present, STYLES[style])).as_py() for style in ("point", "comma"))
+    units = _units(present) if fits else []
+    return [] if same_unit(units) else units
 
 
 def _plain_numbers(column: Any, style: str) -> Any:
@@ -214,7 +234,7 @@ def _plain_numbers(column: Any, style: str) -> Any:
     trimmed, _ = trimmed_cells(column)
     fits = pc.match_substring_regex(trimmed, STYLES[style])
     if style == "boolean":
-        yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y)$")
+        yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y|ja|oui|si|sí|sì)$")
         plain = pc.if_else(yes, pa.scalar("1", trimmed.type), pa.scalar("0", trimmed.type))
     else:
         grouping = f"[,{BLANKS}]" if style == "point" else f"[.{BLANKS}]"

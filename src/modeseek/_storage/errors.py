@@ -130,22 +130,18 @@ class HeaderOnlyError(DataError):
 
 
 class UnknownColumnError(DataError):
-    """A column that the table does not have, or has more than once.
+    """A column that the table does not have.
 
     Attributes
     ----------
     name : str
         The requested column.
     columns : tuple of str
-        The columns of the table.
+        The columns of the table, by their unique names.
     """
 
     def __init__(self, source: str, name: str, columns: Sequence[str]):
         self.source, self.name, self.columns = source, name, tuple(columns)
-        count = self.columns.count(name)
-        if count:
-            super().__init__(f"{source} has {count} columns named '{name}': give them different names.")
-            return
         listed = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
         super().__init__(f"{source} has no column '{name}'.{did_you_mean(name, columns)} The columns are: {listed}.")
 
@@ -159,16 +155,29 @@ class NoColumnsError(DataError):
         Columns that cannot be used, with the reasons; "" if none was left out for a reason.
     encodable : tuple of str
         The left-out columns that one-hot encoding could use.
+    where : str
+        A cell that is not a number in a column of numbers, and its place; "" if there is none.
+    words : tuple of str
+        Texts in columns of numbers, which may stand for missing values.
     """
 
-    def __init__(self, source: str, left_out: str = "", encodable: Sequence[str] = ()):
+    def __init__(
+        self,
+        source: str,
+        left_out: str = "",
+        encodable: Sequence[str] = (),
+        where: str = "",
+        words: Sequence[str] = (),
+    ):
         self.source, self.left_out, self.encodable = source, left_out, tuple(encodable)
+        self.where, self.words = where, tuple(words)
         remedy = "one-hot encode " + ", ".join(encodable) if encodable else "choose at least one"
         super().__init__(self.explain(remedy))
 
     def explain(self, remedy: str) -> str:
         """Return the message; `remedy`, an imperative, says what to do."""
         why = f" Left out: {self.left_out}." if self.left_out else ""
+        why += f" For example, {self.where}." if self.where else ""
         return f"{self.source}: no column is left to cluster.{why} To continue, {remedy}."
 
 
@@ -207,6 +216,8 @@ class TextColumnError(DataError):
 
     Attributes
     ----------
+    where : str
+        The first cell that is not a number, and its column, as a sentence without a full stop.
     problem : str
         What is wrong and where, as sentences.
     corrections : tuple of str
@@ -221,7 +232,11 @@ class TextColumnError(DataError):
         Line of `example`, if the file is text.
     missing : dict of str to int
         Number of missing values of each numeric column that has some.
+    encodable : bool
+        Whether one-hot encoding could use all these columns.
     """
+
+    encodable = False
 
     def __init__(
         self,
@@ -237,7 +252,8 @@ class TextColumnError(DataError):
         self.corrections, self.missing = tuple(corrections), dict(missing or {})
         shown = repr(example)
         shown = shown if len(shown) <= 40 else shown[:36] + "...'"
-        self.problem = f"{source}: column '{columns[0]}' is not numeric: {place_of(row, line)} has {shown}."
+        self.where = f"column '{columns[0]}' is not numeric: {place_of(row, line)} has {shown}"
+        self.problem = f"{source}: {self.where}."
         if len(columns) > 1:
             self.problem += f" Not numeric either: {', '.join(columns[1:])}."
         if missing:

@@ -21,6 +21,9 @@ from modeseek._storage.table import Table
 
 __all__ = ["parse_table", "read_arrays", "read_bytes", "read_table"]
 
+# the first bytes, in lower case, of files that hold no table
+NO_TABLES = {b"%pdf": "a PDF document", b"<!doctype html": "a web page", b"<html": "a web page"}
+
 
 def read_table(source: str | os.PathLike[str], *, header: bool | None = None) -> Table:
     r"""Read a data file; "-" reads text from standard input.
@@ -145,9 +148,11 @@ def _open(file: InputFile, path: str | os.PathLike[str], options: ReadOptions) -
         file = replace(file, compression=next((end for start, end in PACKED.items() if head.startswith(start)), ""))
     found = _formats_of(head)
     if found and format_ not in found and not file.compression:
-        raise DataError(
-            f"{file.name} is {found[0].name}, not {format_.name}: rename it to end in {found[0].suffixes[0]}."
-        )
+        remedy = "save it to a file whose name ends" if path == STANDARD_STREAM else "rename it to end"
+        raise DataError(f"{file.name} is {found[0].name}, not {format_.name}: {remedy} in {found[0].suffixes[0]}.")
+    for start, other in NO_TABLES.items():
+        if head.lower().startswith(start):
+            raise DataError(f"{file.name} is {other}, not {format_.name}: export the table as CSV or a spreadsheet.")
     if file.compression:
         _check_unpacked_format(file, format_)
     return format_.open(file, options)

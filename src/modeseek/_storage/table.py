@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek._storage.cells import correction, is_number, to_array, to_numbers, to_objects, without_codes
+from modeseek._storage.cells import correction, is_number, mixed_units, to_array, to_numbers, to_objects, without_codes
 from modeseek._storage.contents import Content, content_of
 from modeseek._storage.errors import (
     MissingValueError,
@@ -54,7 +54,7 @@ class Features(NamedTuple):
     values : (n, d) float64 array
         Finite numbers, a row for each row of the table.
     names : tuple of str
-        Name of the column of each feature.
+        Name of the column of each feature; names are unique.
     """
 
     values: Array
@@ -136,11 +136,8 @@ class Table:
         return tuple(self.data.column_names)
 
     @cached_property
-    def _positions(self) -> dict[str, list[int]]:
-        positions: dict[str, list[int]] = {}
-        for j, name in enumerate(self.columns):
-            positions.setdefault(name, []).append(j)
-        return positions
+    def _positions(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(unique_names(self.columns))}
 
     @property
     def n_rows(self) -> int:
@@ -190,7 +187,8 @@ class Table:
         if not chosen:
             raise NoColumnsError(self.source)
         taken = [to_numbers(self.data.column(j)) for j in chosen]
-        values, names = np.column_stack([numbers for numbers, _ in taken]), tuple(self.columns[j] for j in chosen)
+        values, unique = np.column_stack([numbers for numbers, _ in taken]), [*self._positions]
+        names = tuple(unique[j] for j in chosen)
         if any(bad is not None for _, bad in taken):
             text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
             gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
@@ -221,23 +219,40 @@ class Table:
         return row + 1 + (self.first_row or 0), None if self.lines is None else int(self.lines[row])
 
     def position(self, name: str) -> int:
-        """Return the number of a column; raise `UnknownColumnError` unless exactly one column has this name."""
-        found = self._positions.get(name, [])
-        if len(found) == 1:
-            return found[0]
-        raise UnknownColumnError(self.source, name, self.columns)
+        """Return the number of a column by its unique name; raise `UnknownColumnError` if there is none."""
+        if name in self._positions:
+            return self._positions[name]
+        raise UnknownColumnError(self.source, name, tuple(self._positions))
 
-    def refuse_text(self, columns: Sequence[int], missing: Mapping[str, int] | None = None) -> NoReturn:
-        """Raise a `TextColumnError` about columns with text; `missing` counts the missing values of numeric columns."""
-        cells, row = to_objects(self.data.column(columns[0])), to_numbers(self.data.column(columns[0]))[1]
+    def refuse_text(
+        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
+    ) -> NoReturn:
+        """Raise a `TextColumnError` about columns with text.
+
+        `missing` counts the missing values of numeric columns, and `style` is how the numbers of the first column
+        should be written.
+        """
+        raise self.text_error(columns, missing, style)
+
+    def text_error(
+        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
+    ) -> TextColumnError:
+        """Return the error that `refuse_text` raises."""
+        column = self.data.column(columns[0])
+        row = to_numbers(column, style)[1]
+        if row is None:  # numbers of different units
+            row = to_numbers(column)[1]
         assert row is not None
+        cells = to_objects(column)
         numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
         if 2 * numbers > self.n_rows:
             corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._scope} have a number there)")
-        if better := correction(cells[row]):
+        if units := mixed_units(column):
+            corrections.append(f"write all cells in the same unit ({', '.join(map(repr, units))})")
+        elif better := correction(cells[row]):
             corrections.append(better)
-        names = [self.columns[j] for j in columns]
-        raise TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
+        names = [[*self._positions][j] for j in columns]
+        return TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
 
     def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:
         """Raise a `MissingValueError` about features with values that are not finite."""

@@ -7,6 +7,7 @@ and 143 after SIGTERM.
 import atexit
 import gc
 import os
+import shlex
 import signal
 import sys
 from contextlib import suppress
@@ -54,6 +55,18 @@ class PlainGroup(TyperGroup):
                 _abandon_output()
         terminated = status == INTERRUPTED and signal.SIGTERM in signals
         sys.exit(TERMINATED if terminated else status if isinstance(status, int) else 0)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that arguments name; say what to type if the first of them is a file."""
+        try:
+            return super().resolve_command(ctx, args)
+        except ClickError:
+            path = args[0].partition("::")[0]
+            if not os.path.isfile(path):
+                raise
+            raise UsageError(
+                f"'{path}' is a file, not a command: use modeseek cluster {shlex.quote(args[0])}."
+            ) from None
 
     def _run(self, *arguments: Any, **named: Any) -> Any:
         try:

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from modeseek._storage import (
@@ -57,17 +57,21 @@ def message_of(error: Exception) -> str:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"
             gaps = ", and leave out --strict for the missing values" if error.missing else ""
-            return error.explain(f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}{gaps}")
+            encoding = f"use {them} with --encode onehot, or " if error.encodable else ""
+            return error.explain(f"{encoding}leave {them} out with --ignore {_joined(error.columns)}{gaps}")
         case MissingValueError():
             them = "the columns" if len(error.columns) > 1 else "the column"
-            omission = f"leave {them} out with --ignore {shlex.quote(','.join(error.columns))}"
+            omission = f"leave {them} out with --ignore {_joined(error.columns)}"
             return error.explain(f"{omission}, or use --missing drop or --missing median without --strict")
         case IncompleteRowsError():
             return error.explain("fill them in with --missing median")
-        case NoColumnsError(encodable=()):
-            return error.explain("name columns with --columns, or ignore fewer")
         case NoColumnsError():
-            return error.explain("use text columns with --encode onehot")
+            missing = f"give texts that stand for missing values with --missing-values {_joined(error.words)}"
+            remedies = [missing] if error.words else []
+            if error.encodable:
+                remedies.append("use text columns with --encode onehot")
+            other = "name columns with --columns" if error.left_out else "ignore fewer columns"
+            return error.explain(", or ".join(remedies or [other]))
         case NameTakenError():
             return f"{error.source} already has a column '{error.name}': choose another name with --name."
         case HeaderOnlyError():
@@ -105,6 +109,10 @@ def name_setting(name: str, value: object) -> str:
     '`--chains 8`'
     """
     return f"`{_option(name)}`" if value is None else f"`{_option(name)} {value}`"
+
+
+def _joined(names: Iterable[str]) -> str:
+    return shlex.quote(",".join(names))
 
 
 def _option(name: str) -> str:

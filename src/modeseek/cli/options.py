@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
-from modeseek.cli.commands import BaseCommand, Option
+from modeseek.cli.commands import BaseCommand, Option, UsageError
 
 DEFAULT_ALGORITHM = "modeseek"
 # titles of groups of options
@@ -24,6 +24,7 @@ CHOICES = {
     "scale": ("standard", "robust", "log", "none"),
     "encode": ("drop", "onehot"),
     "missing": ("drop", "median", "error"),
+    "metric": ("euclidean", "cosine", "haversine"),
 }
 
 
@@ -230,6 +231,11 @@ class ClusterOptions(BaseCommand):
 
         super().check()
         check_files(self.files)
+        if self.metric == "precomputed":
+            raise UsageError(
+                "--metric precomputed: the command clusters rows of features, not matrices of distances; use "
+                'ModeSeek(metric="precomputed") in Python.'
+            )
         check_choices(vars(self), CHOICES)
 
     def around(self) -> AbstractContextManager[object]:

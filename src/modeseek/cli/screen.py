@@ -20,8 +20,7 @@ from modeseek.pipeline.truth import TruthComparison
 MAX_ROWS = 20
 # width of a pipe or a file, whose lines are not wrapped
 PIPE_WIDTH = 120
-# characters of the columns cluster, size and share, with all borders; and of a border
-FIXED_WIDTH = 33
+# characters of the border of a column
 BORDER_WIDTH = 3
 # characters of the column that describes clusters, at least; features shown for a cluster, and for a single one
 MIN_TRAIT_WIDTH = 20
@@ -70,6 +69,7 @@ def show_result(result: PipelineResult, outputs: Outputs) -> None:
     table = result.clusters
     units = "; centres are directions" if result.estimator.metric == "cosine" else ""
     print_lines(console, f"{table.headline}{units}", style="bold")
+    print_lines(console, f"{counted(len(result.features), 'feature')}: {listed(result.features)}")
     console.print(_cluster_table(result, console.width))
     if table.n_clusters > MAX_ROWS:
         print_lines(console, f"and {table.n_clusters - MAX_ROWS:,} smaller clusters; --json or -o has them all")
@@ -96,24 +96,34 @@ def _is_unstable(clusters: ClusterTable) -> bool:
 
 def _cluster_table(result: PipelineResult, width: int) -> Table:
     """Return the sizes of the clusters, and the features that set each apart from the others."""
-    clusters, figures = result.clusters, {}
+    clusters = result.clusters
+    shown = clusters.largest(MAX_ROWS)
+    cells = {
+        "cluster": [*map(str, shown), *(["noise"] if clusters.n_noise else [])],
+        "size": [f"{size:,}" for size in [*clusters.sizes[shown], clusters.n_noise]],
+        "share": [f"{share:.1%}" for share in [*clusters.shares[shown], clusters.n_noise / clusters.n_rows]],
+    }
     if clusters.confidence is not None and clusters.stability is not None:
-        figures = {"confidence": clusters.confidence, "stability": clusters.stability}
+        cells["confidence"] = [f"{each:.2f}" for each in clusters.confidence[shown]]
+        cells["stability"] = [f"{each:.2f}" for each in clusters.stability[shown]]
+    widths = {name: max(map(len, [name, *column])) + BORDER_WIDTH for name, column in cells.items()}
+    # a narrow terminal has no room for the last columns
+    while len(cells) > 2 and sum(widths[name] for name in cells) + MIN_TRAIT_WIDTH + BORDER_WIDTH + 1 > width:
+        cells.popitem()
     table = Table(header_style="bold")
-    for name in ("cluster", "size", "share", *figures):
+    for name in cells:
         table.add_column(name, justify="right", no_wrap=True)
     one = clusters.n_clusters == 1
     table.add_column("mean values" if one else "what sets it apart", overflow="ellipsis", no_wrap=True)
-    room = max(MIN_TRAIT_WIDTH, width - FIXED_WIDTH - sum(len(name) + BORDER_WIDTH for name in figures))
+    room = max(MIN_TRAIT_WIDTH, width - sum(widths[name] for name in cells) - BORDER_WIDTH - 1)
     most = MAX_TRAITS if clusters.n_clusters <= MAX_ROWS // 2 else 1
     traits = clusters.traits(result.preparer.spreads_, most)
-    for label in clusters.largest(MAX_ROWS):
-        values = [f"{column[label]:.2f}" for column in figures.values()]
+    for i, label in enumerate(shown):
         lines = Text("\n".join(_means(result, room) if one else _traits(result, traits[label], room)))
-        table.add_row(str(label), f"{clusters.sizes[label]:,}", f"{clusters.shares[label]:.1%}", *values, lines)
+        table.add_row(*(column[i] for column in cells.values()), lines)
     if clusters.n_noise:
         table.add_section()
-        table.add_row("noise", f"{clusters.n_noise:,}", f"{clusters.n_noise / clusters.n_rows:.1%}")
+        table.add_row(*(column[-1] for name, column in cells.items() if name in ("cluster", "size", "share")))
     return table
 
 
@@ -157,15 +167,18 @@ def _cross_table(truth: TruthComparison, noise: bool, width: int) -> Table:
 
 
 def _next_steps(result: PipelineResult) -> list[str]:
-    """Return the alternatives, and what to try if there is one cluster."""
-    lines = []
+    """Return the alternatives, and what to try if there is one cluster or few rows are complete."""
+    lines, steps = [], []
     for each in listed_alternatives(result.estimator):
         count, agreement = each.n_clusters, f"expected agreement {each.expected_agreement:.2f}"
         lines.append(f"  {counted(count, 'cluster')} ({agreement}): --n-clusters {count}")
     if lines:
         lines.insert(0, "alternatives:")
+    dropped = result.preparer.n_dropped_
+    if dropped > result.clusters.n_rows:
+        steps.append(f"--missing median to cluster the {dropped:,} rows with missing values")
     if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:
-        steps = ["--min-clusters 2 for the best partition into two or more clusters"]
+        steps.append("--min-clusters 2 for the best partition into two or more clusters")
         if any((note.option, note.value) == ("scale", "log") for note in result.notes):
             steps.append("--scale log for the skewed columns")
         stretched = stretched_features(result.fit, result.preparer)
@@ -173,6 +186,7 @@ def _next_steps(result: PipelineResult) -> list[str]:
             steps.append(f"--scale robust, because a few extreme values determine the scale of {listed(stretched)}")
         if len(result.features) > 1:
             steps.append("--columns A,B for fewer columns")
+    if steps:
         lines.append(f"to look further: {'; '.join(steps)}")
     return lines
 

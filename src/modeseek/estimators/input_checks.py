@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import sys
 from typing import Any
 
@@ -15,6 +16,9 @@ from modeseek._common.sphere import check_two_columns
 from modeseek._common.types import Array
 from modeseek._common.validation import masked_as_nan
 from modeseek.estimators.precomputed import check_distances
+
+# dates and times of Python and pandas
+TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 def seen_columns(estimator: BaseEstimator) -> dict[str, Any]:
@@ -68,8 +72,11 @@ def _explain(X: Any) -> str | None:
     for column, name in zip(values.T, names, strict=True):
         try:
             column.astype(object).astype(np.float64)
-        except TypeError:  # the message of scikit-learn says the same
-            return None
+        except TypeError:
+            if not any(isinstance(value, TIMES) for value in column):
+                return None  # scikit-learn's message is as good
+            remedy = "Convert them to numbers, such as days since the first, or use modeseek.prepare.TablePreparer"
+            return f"X must hold numbers only: column {name} has dates or times. {remedy}, which leaves them out."
         except ValueError as error:
             remedy = "Drop text columns, encode them (OneHotEncoder), or use modeseek.prepare.TablePreparer"
             return f"X must hold numbers only: {error} in column {name}. {remedy}."

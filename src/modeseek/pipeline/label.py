@@ -9,6 +9,7 @@ from modeseek._storage import STANDARD_STREAM, DataError, read_table, writable_s
 from modeseek.io import read_model
 from modeseek.pipeline.outputs import check_label_column, check_targets, spread
 from modeseek.prepare import Note
+from modeseek.prepare.plan import unit_notes
 
 
 def label_file(
@@ -33,7 +34,8 @@ def label_file(
     label_column : str, default="cluster"
         Name of the column of labels.
     notify : callable, optional
-        Called with a `Note` if rows have missing values; they are written without a cluster.
+        Called with a `Note` if rows have missing values, which are written without a cluster, or if the numbers of a
+        column have another currency or unit than in the fit.
 
     Examples
     --------
@@ -64,6 +66,9 @@ def label_file(
         write_table(table, target, {label_column: labels}, features=features.names)
         return
     prepared = saved.preparer.prepare(table)
+    if notify is not None:
+        for note in unit_notes(table, saved.preparer.preparation_.features):
+            notify(note)
     labels = saved.model.predict(prepared.X) if len(prepared.X) else np.zeros(0, np.intp)
     if len(labels) < table.n_rows and notify is not None:
         without = f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows"

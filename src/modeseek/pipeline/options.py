@@ -9,6 +9,7 @@ from typing import Any
 from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
 from modeseek._storage import STANDARD_STREAM, Table, format_of
+from modeseek._storage.table import unique_names
 from modeseek.prepare import Note, TablePreparer
 
 
@@ -63,8 +64,9 @@ class DataOptions:
 
     def preparer(self, table: Table, metric: str) -> TablePreparer:
         """Return the unfitted preparer for a table with all columns, or for the first chunk of this table."""
-        columns = None if self.columns is None else split_names(self.columns, table.columns)
-        ignore = (*split_names(self.ignore, table.columns), *(() if self.truth is None else (self.truth,)))
+        names = unique_names(table.columns)
+        columns = None if self.columns is None else split_names(self.columns, names)
+        ignore = (*split_names(self.ignore, names), *(() if self.truth is None else (self.truth,)))
         default = "standard" if metric == "euclidean" else "none"
         scale = default if self.scale is None else self.scale
         codes = tuple(code.strip() for each in self.missing_values for code in str(each).split(","))

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeseek._common.frame import hashes
 from modeseek._common.storable import storable
-from modeseek._common.types import IntArray
 from modeseek._storage.cells import (
     STYLES,
     is_text,
@@ -17,13 +15,19 @@ from modeseek._storage.cells import (
     present_cells,
     same_unit,
     to_numbers,
-    unit_symbol,
+    units_of,
 )
 from modeseek._storage.contents import EXACT
 from modeseek.prepare.config import PrepareConfig
+from modeseek.prepare.integers import (
+    count_days,
+    hash_sum,
+    range_hash_sum,
+    smallest_hashes,
+    wrapped,
+    written_as_integers,
+)
 
-# integers that are hashed at once
-HASHED_ROWS = 1 << 20
 # texts that are dates in all their cells
 DATE = (
     r"^(?:\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d.*)?|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}(?: \d.*)?"
@@ -64,6 +68,15 @@ class ColumnFacts(NamedTuple):
         Whether the text of a number has leading zeros, as postal codes have.
     words : tuple of str
         The few texts in a column that otherwise holds numbers; empty if there are none or many.
+    days : int
+        Number of cells that are a date from 1900 to 2100 written as an integer, YYYYMMDD.
+    hashed : tuple of int
+        The smallest hashes of the cells, in order, if all cells are integers; equal cells have equal hashes.
+    rises : int
+        Number of cells that are larger than the cell before, less the number of those that are smaller, if all cells
+        are integers.
+    squares : float
+        Sum of the squared differences of each cell from the one before, if all cells are integers.
     """
 
     rows: int
@@ -83,15 +96,31 @@ class ColumnFacts(NamedTuple):
     counted: int = 0
     padded: bool = False
     words: tuple[str, ...] = ()
+    days: int = 0
+    hashed: tuple[int, ...] = ()
+    rises: int = 0
+    squares: float = 0.0
+
+    @property
+    def all_different(self) -> bool:
+        """Whether all cells are integers, and no two of those with the smallest hashes are equal."""
+        return len({*self.hashed}) == len(self.hashed) > 0
+
+    def steady(self, config: PrepareConfig) -> bool:
+        """Whether the cells are integers that increase, or decrease, in each row by similar steps.
+
+        The steps of sorted measurements are less even, because few measurements are extreme.
+        """
+        steps, reach = self.rows - 1, self.high - self.low
+        monotone = self.rows >= config.min_steady_rows and abs(self.rises) == steps
+        return monotone and steps * self.squares <= config.steady_ratio * reach * reach
 
     @property
     def fills_range(self) -> bool:
         """Whether the numbers are the integers from the smallest to the largest one, each once, in any order."""
         if not self.code or self.high - self.low + 1 != self.rows:
             return False
-        starts = range(int(self.low), int(self.high) + 1, HASHED_ROWS)
-        sums = (_hash_sum(np.arange(each, min(each + HASHED_ROWS, int(self.high) + 1))) for each in starts)
-        return _wrapped(sum(sums)) == self.code
+        return range_hash_sum(int(self.low), int(self.high)) == self.code
 
     @property
     def constant(self) -> bool:
@@ -113,6 +142,7 @@ class ColumnFacts(NamedTuple):
         ]
         words = {*self.words, *other.words}
         worded = all(each.words or each.kind in ("number", "") for each in (self, other))
+        whole, between = self.hashed and other.hashed, other.first - self.last
         if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
             kind, styles = "text", ()
         return ColumnFacts(
@@ -127,26 +157,20 @@ class ColumnFacts(NamedTuple):
             self._common_step(other),
             levels if known[0] and len(levels) <= config.max_levels else (),
             values=values if known[1] and len(values) <= config.few_values else (),
-            code=_wrapped(self.code + other.code) if self.code and other.code else 0,
+            code=wrapped(self.code + other.code) if self.code and other.code else 0,
             first=self.first,
-            counted=self.counted + other.counted + (other.first - self.last == 1) if self.code and other.code else 0,
+            counted=self.counted + other.counted + (between == 1) if self.code and other.code else 0,
             padded=self.padded or other.padded,
             words=tuple(sorted(words)) if worded and len(words) <= config.max_words else (),
+            days=self.days + other.days,
+            hashed=tuple(sorted(self.hashed + other.hashed)[: config.hashed_cells] if whole else ()),
+            rises=int(self.rises + other.rises + np.sign(between)) if whole else 0,
+            squares=self.squares + other.squares + between * between if whole else 0.0,
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
         step = (other.high if other.step < 0 else other.low) - self.last
         return step if all(each.step == step or np.isnan(each.step) for each in (self, other)) else 0.0
-
-
-def _hash_sum(integers: IntArray) -> int:
-    """Return the sum of hashes of integers, which does not depend on their order."""
-    return int(hashes(integers).sum())
-
-
-def _wrapped(total: int) -> int:
-    """Return an integer modulo 2^64, as a signed number."""
-    return (total + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
@@ -191,15 +215,17 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         return ColumnFacts(len(values), missing, "", styles)
     with np.errstate(over="ignore"):
         steps = np.diff(finite)
+        squares = float(np.square(steps).sum())
     even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
     step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
-    symbol = unit_symbol(column) if style in ("point", "comma") else ""
+    symbol = max(units_of(column), default="") if style in ("point", "comma") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
     # the first values show that most columns have many
     few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)
     distinct = tuple(few.tolist()) if few is not False and len(few) <= config.few_values else ()
     whole = not missing and bool((finite % 1 == 0).all()) and max(abs(low), abs(high)) < EXACT
-    code = _hash_sum(finite.astype(np.int64)) if whole else 0
+    code = hash_sum(finite.astype(np.int64)) if whole else 0
+    integers = whole or (not missing and written_as_integers(column))
     # the levels, in case that later chunks have text
     levels = _levels(present_cells(column), config) if distinct and is_text(column) else ()
     return ColumnFacts(
@@ -218,6 +244,10 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         first=float(finite[0]),
         counted=int((steps == 1).sum()) if whole else 0,
         padded=whole and is_text(column) and bool(pc.any(pc.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py()),
+        days=count_days(finite),
+        hashed=smallest_hashes(finite, config.hashed_cells) if integers else (),
+        rises=int(np.sign(steps).sum()) if integers else 0,
+        squares=squares if integers else 0.0,
     )
 
 

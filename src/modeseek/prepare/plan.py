@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,10 +12,11 @@ from modeseek._common.storable import storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
-from modeseek._storage.cells import missing_cells, plain_column, to_numbers
+from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
+from modeseek.prepare.identifiers import integer_reason, possible_reason
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
@@ -59,11 +61,14 @@ class MatrixColumn(NamedTuple):
         How its text cells are read as numbers, a key of `STYLES`.
     level : str or None
         For one-hot encoding: the text for which the feature is 1.
+    unit : str
+        The currency or unit of the cells in the fit, or "".
     """
 
     column: str
     style: str = "plain"
     level: str | None = None
+    unit: str = ""
 
     @property
     def name(self) -> str:
@@ -128,12 +133,12 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
     features: list[MatrixColumn] = []
     for name, each in facts.items():
         if options.encode == "onehot" and name in encodable:
-            # one of two levels determines the other
-            levels = each.levels if len(each.levels) > 2 else each.levels[1:]
+            # one of two levels determines the other, unless a missing cell has neither
+            levels = each.levels if len(each.levels) > 2 or each.missing else each.levels[1:]
             features += [MatrixColumn(name, level=level) for level in levels]
             reasons[name] = ""
         elif not reasons[name]:
-            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter)))
+            features.append(MatrixColumn(name, preferred_style(each.styles, table.delimiter), unit=each.symbol))
     if not features:
         # a table of constants is one cluster
         constant = [name for name, reason in reasons.items() if reason == "constant" and facts[name].styles]
@@ -141,8 +146,28 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         reasons |= dict.fromkeys(constant, "")
     left_out = {name: reason for name, reason in reasons.items() if reason}
     if not features:
-        raise NoColumnsError(table.source, _grouped(left_out), encodable if options.encode == "drop" else ())
-    return Plan(tuple(features), tuple(_notes(left_out, encodable, features, facts)))
+        usable = encodable if options.encode == "drop" else ()
+        raise NoColumnsError(table.source, _grouped(left_out), usable, *_texts_among_numbers(table, left_out, facts))
+    notes = _notes(left_out, encodable, features, facts)
+    renamed = [
+        unique for unique, name in zip(unique_names(table.columns), table.columns, strict=True) if unique != name
+    ]
+    if renamed:
+        notes.append(Note(f"columns with the name of another column are called {listed(renamed)}"))
+    if options.columns is None:
+        notes += _doubtful(facts, features, options.config)
+    return Plan(tuple(features), tuple(notes))
+
+
+def _texts_among_numbers(
+    table: Table, left_out: Mapping[str, str], facts: Mapping[str, ColumnFacts]
+) -> tuple[str, tuple[str, ...]]:
+    """Return where the first column of numbers and text has a text, and the few texts of all such columns."""
+    mixed = [name for name, reason in left_out.items() if reason == "numbers and text"]
+    # a text after the first chunk has no place here
+    at = [j for j in map(table.position, mixed) if to_numbers(table.data.column(j))[1] is not None]
+    words = dict.fromkeys(word for name in mixed for word in facts[name].words)
+    return table.text_error(at[:1]).where if at else "", tuple(words)
 
 
 def preferred_style(styles: Sequence[str], delimiter: str | None) -> str:
@@ -161,6 +186,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
     if not facts.styles:
         if facts.constant:
             return "constant"
+        if facts.missing > config.max_missing * facts.rows:
+            return "mostly missing"
         if facts.kind in ("text", "mixed") and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
         return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
@@ -174,6 +201,8 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
         return "row numbers in another order"
     if facts.rows >= config.min_counted_rows and facts.counted >= config.counted_share * (facts.rows - 1):
         return "row numbers that restart"
+    if len(table.columns) > 1 and (reason := integer_reason(name, facts, config)):
+        return reason
     return "mostly missing" if facts.missing > config.max_missing * facts.rows else ""
 
 
@@ -197,7 +226,9 @@ def _refuse_chosen(
     if options.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
-        table.refuse_text([table.position(name) for name in bad])
+        error = table.text_error([table.position(name) for name in bad])
+        error.encodable = all(reasons[name] in TEXTS and len(facts[name].levels) >= 2 for name in bad)
+        raise error
 
 
 def _grouped(left_out: Mapping[str, str]) -> str:
@@ -240,8 +271,28 @@ def _notes(
     return notes
 
 
+def _doubtful(facts: Mapping[str, ColumnFacts], features: Sequence[MatrixColumn], config: PrepareConfig) -> list[Note]:
+    """Return notes on numbers that are used and may be identifiers or times."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(feature.column for feature in features if feature.level is None):
+        if reason := possible_reason(name, facts[name], config):
+            found.setdefault(reason, []).append(name)
+    return [Note(f"may be {reason}: {listed(names)}", "ignore", ",".join(names)) for reason, names in found.items()]
+
+
+def unit_notes(table: Table, features: Sequence[MatrixColumn]) -> list[Note]:
+    """Return notes on columns whose currency or unit is another one than in the fit."""
+    notes = []
+    for feature in features:
+        found = max(units_of(table.data.column(table.position(feature.column))), default="")
+        if feature.level is None and feature.style != "boolean" and found != feature.unit:
+            old, new = (f"'{unit}'" if unit else "no unit" for unit in (feature.unit, found))
+            notes.append(Note(f"column '{feature.column}' has {new}, and {old} in the model; no values are converted"))
+    return notes
+
+
 def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bool = True) -> Array:
-    """Return the features of a table, with NaN for missing values.
+    """Return the features of a table, with NaN for missing numbers, and 0 for all levels of a missing text.
 
     Raises
     ------
@@ -250,20 +301,26 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     """
     import pyarrow.compute as pc
 
-    positions = {name: j for j, name in enumerate(unique_names(table.columns))}
-    values, bad = [], []
+    n_levels = Counter(feature.column for feature in features)
+    values: list[Array] = []
+    bad: list[int] = []
+    style = "plain"
     for feature in features:
-        at = positions[feature.column] if feature.column in positions else table.position(feature.column)
+        at = table.position(feature.column)
         column = table.data.column(at)
         if feature.level is not None:
             texts = pc.utf8_trim_whitespace(plain_column(column))
-            numbers = pc.equal(texts, feature.level).cast("float64").to_numpy()
-            values.append(np.where(missing_cells(texts), np.nan, numbers))
+            numbers = pc.fill_null(pc.equal(texts, feature.level), False).cast("float64").to_numpy()
+            # 0 would be the other one of two levels
+            unknown = missing_cells(texts) & (n_levels[feature.column] == 1)
+            values.append(np.where(unknown, np.nan, numbers))
             continue
         numbers, row = to_numbers(column, feature.style)
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
-        if row is not None:
+        mixed = refuse and feature.style in ("point", "comma") and not same_unit(units_of(column))
+        if row is not None or mixed:
+            style = style if bad else feature.style
             bad.append(at)
     if bad and refuse:
-        table.refuse_text(bad)
+        table.refuse_text(bad, style=style)
     return np.column_stack(values) if values else np.empty((table.n_rows, 0))

@@ -19,7 +19,7 @@ from modeseek._storage.table import unique_names
 from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, make_plan
-from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, skewed_features
+from modeseek.prepare.scaling import FeatureScaling, RowSample, fit_scaling, many_zeros, skewed_features
 
 
 class Prepared(NamedTuple):
@@ -164,6 +164,12 @@ class Statistics(NamedTuple):
         """The columns of the features, without repetitions."""
         return tuple(dict.fromkeys(feature.column for feature in self.features))
 
+    @property
+    def _gaps(self) -> dict[str, int]:
+        """The number of missing values of each column of numbers that has any."""
+        numbers = dict.fromkeys(feature.column for feature in self.features if feature.level is None)
+        return {name: self.facts[name].missing for name in numbers if self.facts[name].missing}
+
     def plan(self, table: Table, options: PrepareOptions) -> Plan:
         """Return the plan for the facts of all rows; other features than `features` need another pass."""
         if options.strict:
@@ -180,7 +186,7 @@ class Statistics(NamedTuple):
         """
         sample, names = self.sample.rows, [feature.name for feature in self.features]
         if options.missing != "median" and self.incomplete == self.sample.seen:
-            raise IncompleteRowsError(table.source, {name: self.facts[name].missing for name in self.columns})
+            raise IncompleteRowsError(table.source, self._gaps)
         notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
         fills = _medians(sample)
         if options.missing == "median":
@@ -188,8 +194,10 @@ class Statistics(NamedTuple):
         else:
             rows = sample[np.isfinite(sample).all(axis=1)]
         skewed = skewed_features(rows, options.config) & ~_indicators(self.features, rows)
-        notes += _scale_notes(options, metric, names, rows, skewed) + _value_notes(options, self.features, rows)
-        notes += _code_notes(names, rows) + (_map_notes(names, rows) if metric == "euclidean" else [])
+        zeros = skewed & many_zeros(rows, options.config)
+        skewed &= ~zeros
+        notes += _scale_notes(options, metric, names, rows, skewed, zeros) + _value_notes(options, self.features, rows)
+        notes += _code_notes(names, rows) + _map_notes(names, rows, metric)
         moments = None if options.missing == "median" else self.moments
         scaling = fit_scaling(options.scale, rows, skewed, moments)
         return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
@@ -204,14 +212,11 @@ class Statistics(NamedTuple):
     def _missing_notes(self, options: PrepareOptions) -> list[Note]:
         if not self.incomplete:
             return []
-        counts = {name: self.facts[name].missing for name in self.columns if self.facts[name].missing}
-        where = listed([f"{name} {n:,}" for name, n in counts.items()])
+        where = listed([f"{name} {n:,}" for name, n in self._gaps.items()])
         rows = f"missing values in {self.incomplete:,} of {self.sample.seen:,} rows ({where})"
         if options.missing == "median":
             return [Note(f"{rows}, which medians replace")]
-        encoded = any(feature.level is not None and feature.column in counts for feature in self.features)
-        medians = "medians, also of the 0 and 1 of encoded text," if encoded else "medians"
-        return [Note(f"{rows}, which get no cluster; {medians} can replace the values", "missing", "median")]
+        return [Note(f"{rows}, which get no cluster; medians can replace the values", "missing", "median")]
 
 
 _EMPTY = Statistics({}, (), 0, RowSample.empty(0), Moments.empty(0))
@@ -262,26 +267,37 @@ def _code_notes(names: list[str], rows: Array) -> list[Note]:
     return [Note(f"may stand for missing values: {listed([*found])}", "missing_values", codes)]
 
 
-def _map_notes(names: list[str], rows: Array) -> list[Note]:
-    """Return a note on columns of longitude and latitude, which are treated as coordinates of a plane."""
+def _map_notes(names: list[str], rows: Array, metric: str) -> list[Note]:
+    """Return a note on columns of longitude and latitude that are not used as places on the globe."""
     found = map_axes(names)
-    if found is None or (np.abs(rows[:, found]) > (180, 90)).any():
+    if found is None or metric == "cosine" or (np.abs(rows[:, found]) > (180, 90)).any():
         return []
     longitude, latitude = found
     both = f"{names[latitude]} and {names[longitude]}"
+    chosen = f"{names[latitude]},{names[longitude]}"
+    if metric == "haversine":
+        right = (latitude, longitude) == (0, 1) and len(names) == 2
+        return [] if right else [Note(f"the metric haversine needs {both} alone, in this order", "columns", chosen)]
     text = f"{both} are treated as coordinates of a plane; for distances on the globe, use"
     if (latitude, longitude) == (0, 1) and len(names) == 2:
         return [Note(f"{text} the metric haversine", "metric", "haversine")]
-    chosen = f"{names[latitude]},{names[longitude]}"
     return [Note(f"{text} these two columns alone, in this order, with the metric haversine", "columns", chosen)]
 
 
 def _scale_notes(
-    options: PrepareOptions, metric: str, names: list[str], rows: Array, skewed: NDArray[np.bool_]
+    options: PrepareOptions,
+    metric: str,
+    names: list[str],
+    rows: Array,
+    skewed: NDArray[np.bool_],
+    zeros: NDArray[np.bool_],
 ) -> list[Note]:
-    found = [name for name, each in zip(names, skewed, strict=True) if each]
+    found, spiked = ([name for name, each in zip(names, mask, strict=True) if each] for mask in (skewed, zeros))
     if options.scale == "log":
-        return [Note(f"logarithms of {listed(found)}" if found else "no column is heavily skewed: no logarithms")]
+        notes = [Note(f"logarithms of {listed(found)}")] if found else []
+        if spiked:
+            notes.append(Note(f"no logarithm, because many values are 0: {listed(spiked)}"))
+        return notes or [Note("no column is heavily skewed: no logarithms")]
     notes = []
     if found and metric == "euclidean":
         more = "the logarithm" if len(found) == 1 else "logarithms"

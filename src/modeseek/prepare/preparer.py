@@ -23,8 +23,9 @@ from modeseek.prepare.preparation import Preparation, Prepared, Statistics, tabl
 class TablePreparer(TransformerMixin, BaseEstimator):
     r"""Turn a table into a matrix that estimators accept, as the command `modeseek cluster` does.
 
-    Columns that cannot be clustered are left out: text, dates, identifiers (row numbers, and texts that are all
-    different), constant columns, and columns with more than half of their values missing. Booleans become 0 and 1. Text
+    Columns that cannot be clustered are left out: text, dates, identifiers (row numbers, texts that are all different,
+    and different integers in a column that is named like an identifier), constant columns, and columns with more than
+    half of their values missing. Booleans become 0 and 1. Text
     such as "$1,250" or "12 %" is read as a number if all cells of a column have this form. Rows with missing values are
     removed, and features are scaled. The notes say what was done.
 
@@ -32,19 +33,21 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ----------
     columns : sequence of str, optional
         The columns to use. The default is all columns that can be clustered. Columns that are named here are used
-        even if they are constant, are row numbers or have few different values; text is an error unless it is encoded.
+        even if they are constant, are identifiers or have few different values; text is an error unless it is encoded.
     ignore : sequence of str, default=()
         Columns to leave out.
     encode : {"drop", "onehot"}, default="drop"
         What to do with text columns that have at most 20 different values: leave them out, or make a feature with
-        values 0 and 1 for each value (a single one for two values).
+        values 0 and 1 for each value (a single one for two values without missing cells). All features of a missing
+        cell are 0, so that its row is kept.
     missing : {"drop", "median", "error"}, default="drop"
         What to do with rows that have missing or infinite values: remove them, replace the values by the median of
         their column, or raise an error.
     scale : {"standard", "robust", "log", "none"}, default="standard"
         "standard": mean 0 and standard deviation 1. "robust": median 0, and the quartile range of a normal
         distribution with standard deviation 1. "log": the logarithm sign(x) log(1 + |x| / u) of heavily skewed
-        features, where u is the smallest positive magnitude, and then as "standard". "none": no scaling.
+        features without many zeros, where u is the smallest positive magnitude, and then as "standard". "none": no
+        scaling.
     missing_values : sequence of str or float, default=()
         Cells that stand for missing values, such as -999, in any column. Empty cells, "NA", "NaN", "null", "None", "?",
         "-" and "." always do.
@@ -61,6 +64,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Standard deviation of each feature, in the units of the table.
     n_samples_seen_ : int
         Number of rows of the table, including those with missing values.
+    n_dropped_ : int
+        Number of rows that the fit removed because of missing values.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : array of str
@@ -183,6 +188,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.kept_columns_ = statistics.columns
         self.spreads_ = statistics.spreads(self.preparation_)
         self.n_samples_seen_ = statistics.sample.seen
+        self.n_dropped_ = statistics.incomplete if self.missing == "drop" else 0
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(table.columns, dtype=object)
 
@@ -202,7 +208,7 @@ def as_table(X: Any) -> Table:
     if hasattr(X, "__arrow_c_stream__"):
         return Table(source, pa.table(X))
     if isinstance(X, dict):
-        return Table.from_arrays(source, list(map(str, X)), X.values())
+        return Table(source, arrow_table(list(map(str, X)), X.values()))
     rows = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X must be a table or a two-dimensional array; got an array of shape {rows.shape}.")

@@ -57,7 +57,8 @@ class FeatureScaling(NamedTuple):
         values = X * self.factor + self.shift
         if not self.unit.any():
             return values
-        return np.where(self.unit > 0, np.sign(values) * np.expm1(np.abs(values)) * self.unit, values)
+        exponents = np.where(self.unit > 0, np.abs(values), 0.0)
+        return np.where(self.unit > 0, np.sign(values) * np.expm1(exponents) * self.unit, values)
 
 
 def logarithms(X: Array, unit: Array) -> Array:
@@ -124,6 +125,12 @@ def skewed_features(X: Array, config: PrepareConfig) -> Array:
     skew = skewness(X)
     after = np.abs(skewness(logarithms(X, log_units(X))))
     return (skew > config.skewness) & (after < skew / 2)
+
+
+def many_zeros(X: Array, config: PrepareConfig) -> Array:
+    """Return in which columns zeros are so frequent that a logarithm would separate them from the other values."""
+    zeros, smallest = (X == 0).mean(axis=0), (np.abs(X) == log_units(X)).mean(axis=0)
+    return (zeros > config.max_zeros) & (zeros > config.zero_ratio * smallest)
 
 
 def fit_scaling(scale: str, X: Array, skewed: Array | bool = False, moments: Moments | None = None) -> FeatureScaling:

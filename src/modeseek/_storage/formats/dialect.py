@@ -158,6 +158,8 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
 def lines_before(rows: list[Row]) -> int:
     """Return the number of rows above a table, such as a title; their number of cells differs from that of the table.
 
+    Rows in which all cells but the first are empty are above the table, too, if a header follows.
+
     Examples
     --------
     >>> rows = [["title"], ["a", "b"], ["1", "2"], ["3", "4"], ["5", "6"]]
@@ -168,7 +170,13 @@ def lines_before(rows: list[Row]) -> int:
     first = next(i for i, row in enumerate(rows) if len(row.cells) == width)
     below = [len(row.cells) == width for row in rows[first:]]
     regular = width > 1 and len(below) >= MIN_ROWS_BELOW and all(below)
-    return first if first <= MAX_LINES_ABOVE and regular else 0
+    if not regular or first > MAX_LINES_ABOVE:
+        return 0
+    titles = next((i for i, row in enumerate(rows[first:]) if any(cell.strip() for cell in row.cells[1:])), 0)
+    table = rows[first + titles :]
+    header = [cell for cell in table[0].cells if cell.strip()]
+    titled = len(table) >= MIN_ROWS_BELOW and len(header) > 1 and not any(map(is_number, header))
+    return first + titles if titles and titled and first + titles <= MAX_LINES_ABOVE else first
 
 
 def find_delimiter(text: str, *, prefer_tab: bool) -> str:

@@ -1,5 +1,6 @@
 """Sheets of Excel and OpenDocument files, by python-calamine: the first one, or FILE::SHEET."""
 
+import shlex
 from typing import Any, ClassVar
 
 from modeseek._storage.cells import is_number
@@ -31,11 +32,11 @@ class Spreadsheet(WholeFormat):
         with file.open() as stream:
             book = CalamineWorkbook.from_filelike(stream)
         sheet = chosen_part(file, book.sheet_names, "sheet", book.sheet_names[:1])
-        cells: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
-        rows = [list(map(_cell, row)) for row in cells if any(cell != "" for cell in row)]
+        rows = _rows(book, sheet)
         others = [name for name in book.sheet_names if name != sheet]
-        if others and not file.part and not any(is_number(str(cell)) for row in rows for cell in row):
-            example = f"name another sheet, as {file.name[1:-1]}::{others[0]}"
+        if others and not file.part and not _has_numbers(rows):
+            other = next((name for name in others if _has_numbers(_rows(book, name))), others[0])
+            example = f"name another sheet, as {shlex.quote(f'{file.name[1:-1]}::{other}')}"
             listing = f"The other sheets: {', '.join(others)}"
             raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. {listing}.")
         if is_title(rows):
@@ -72,6 +73,15 @@ def is_title(rows: list[list[Any]]) -> bool:
         return False
     filled = [cell for cell in rows[0] if cell is not None]
     return len(filled) == 1 and all(isinstance(cell, str) and not is_number(cell) for cell in rows[1])
+
+
+def _rows(book: Any, sheet: str) -> list[list[Any]]:
+    cells: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=True)
+    return [list(map(_cell, row)) for row in cells if any(cell != "" for cell in row)]
+
+
+def _has_numbers(rows: list[list[Any]]) -> bool:
+    return any(is_number(str(cell)) for row in rows for cell in row)
 
 
 def _cell(value: Any) -> Any:
