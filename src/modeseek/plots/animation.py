@@ -57,8 +57,8 @@ def animate(
     source : fitted estimator, or ChainResult
         A run that recorded its snapshots: fit with `record=["snapshots"]`.
     path : str or path-like, default=None
-        The file to write, `.gif`, or `.mp4`, which needs the program ffmpeg; it appears only once it is complete. None
-        writes no file and returns the animation.
+        The file to write, with the suffix `.gif` or `.mp4`; `.mp4` needs the program ffmpeg. The file appears only once
+        it is complete. If None, no file is written, and the animation is returned.
     labels : array-like of shape (n,), default=None
         Clusters, -1 for noise. The default is those of the estimator; the points of a ChainResult have one colour.
     seconds : float, default=6.0
@@ -165,7 +165,7 @@ def _make_scene(ax: Axes, paths: Paths, positions: Array) -> DrawFrame:
 
 
 def _frame_times(positions: Array, n_frames: int) -> Array:
-    """Return the time of each frame, counted in snapshots, slower where points move far.
+    """Return the time of each frame, counted in snapshots; more frames lie where points move far.
 
     Examples
     --------

@@ -17,7 +17,7 @@ LABEL_DISTANCE = 0.055
 
 
 def plot_bandwidths(source: RunSource, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the bandwidth of each update, with the range that it is drawn from and its limit h_inf.
+    """Draw the bandwidth of each update, the range from which it is drawn, and the limit h_inf of this range.
 
     The axis of the updates is logarithmic, because the range changes most at the start. If the draws are independent of
     each other, the band is the range of the next draw, which may shrink towards h_inf. If each draw depends on the
@@ -75,9 +75,9 @@ def _draws_are_independent(policy: BandwidthPolicy) -> bool:
 
 
 def _draw_range(ax: Axes, run: Run, last: int, color: str) -> dict[str, float]:
-    """Draw the band of possible draws and lines at the ends of the range; return these, by name.
+    """Draw the band of possible draws and lines at the ends of the range; return the ends by name.
 
-    A policy that always draws the same bandwidth has no range.
+    Nothing is drawn for a policy that always draws the same bandwidth.
     """
     policy, settings = run.settings.policy, run.settings
     ends = {name: h for name, h in settings.bandwidths.items() if name != "bandwidth"}

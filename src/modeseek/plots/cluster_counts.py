@@ -131,11 +131,11 @@ def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> No
 
 
 def _plateaus_of_tree(tree: MergeTree) -> list[_Plateau]:
-    """Return the numbers of clusters from prominence 0 to a little more than the largest finite prominence."""
+    """Return the plateaus from prominence 0 to a little more than the largest finite prominence."""
     finite = np.unique(tree.prominence[np.isfinite(tree.prominence) & (tree.prominence > 0)])
     top = float(finite.max(initial=0.0)) or 1.0
     edges = [0.0, *finite.tolist(), 1.35 * top]
-    # a mode is a cluster up to the level of its prominence
+    # a mode is a cluster if the level is at most its prominence
     counts = [int((tree.prominence >= high).sum()) for high in finite] + [int(np.isinf(tree.prominence).sum())]
     plateaus = [_Plateau(n, a, b, b - a) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
     return [*plateaus[:-1], plateaus[-1]._replace(unbounded=True)]

@@ -122,7 +122,7 @@ def plot_trajectories(
 
 
 def read_paths(source: RunSource, labels: ArrayLike | None, feature_names: Sequence[str] | None, n_most: int) -> Paths:
-    """Return the paths of at most `n_most` points of a run, projected by the positions at the start."""
+    """Return the paths of at most `n_most` points of a run; the projection is fitted to the positions at the start."""
     run = read_run(source)
     snapshots = run.recorded("snapshots")
     all_labels = run.labels_of_points(labels, snapshots.values.shape[1])
@@ -150,7 +150,7 @@ def _draw(ax: Axes, positions: Array, paths: Paths, *, mark_ends: bool) -> None:
 
 
 def _style_time_axis(ax: Axes, k: IntArray) -> None:
-    """Make the time axis logarithmic after the first sweep, since most movement is at the start."""
+    """Make the time axis logarithmic after the first recorded update, because most movement is at the start."""
     later = k[k > 0]
     if not len(later):
         ax.set_yticks([0])

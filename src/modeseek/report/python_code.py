@@ -33,7 +33,7 @@ def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), preparer: Table
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Parameters that differ from their defaults are written.
+        The estimator. The code contains its parameters that differ from their defaults.
     data : (str, str), optional
         An import statement, and an expression for the array or table. The default assumes that a variable X exists.
     preparer : TablePreparer, optional

@@ -45,7 +45,7 @@ class ReportData:
     original : (n, d) array
         The same rows in their original units.
     features : tuple of str
-        Names of the columns of both.
+        Names of the columns of `X` and `original`.
     row_names : tuple of str or None
         Names of the rows; None if they are numbered.
     first_row : int
@@ -53,7 +53,7 @@ class ReportData:
     extra : tuple of ExtraColumn
         Columns that were not used for clustering.
     name_setting : callable
-        ``name_setting(parameter, value)`` is how texts name a setting.
+        ``name_setting(parameter, value)`` returns the name of a setting in the texts of the report.
     """
 
     estimator: BaseEstimator
@@ -120,7 +120,7 @@ class ReportData:
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | None) -> tuple[Array, Array]:
-    """Return the rows as they were clustered, of unit length if the metric is cosine, and in their original units."""
+    """Return the rows as they were clustered (with unit length for the metric cosine), and those in original units."""
     check_is_fitted(estimator, "labels_")
     rows = check_state(X, name="X").astype(np.float64)
     in_units = rows if original is None else check_state(original, name="original").astype(np.float64)
@@ -158,7 +158,7 @@ def check_row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tup
 
 
 def check_extra(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> tuple[ExtraColumn, ...]:
-    """Return extra columns as text."""
+    """Return the extra columns as text; raise an error if a column has another number of rows."""
     if columns is None:
         return ()
     if not hasattr(columns, "items"):
