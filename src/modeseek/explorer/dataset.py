@@ -36,7 +36,7 @@ class Dataset:
     notes : tuple of str
         Sentences about columns that are left out, and about missing values.
     kept : tuple of str
-        Numeric columns that are clustered by default, apart from known groups.
+        Numeric columns that are clustered by default, unless they hold the known groups.
     standardize : bool
         Whether columns are standardized by default.
     python_source : (str, str) or None
@@ -54,7 +54,7 @@ class Dataset:
 
     @property
     def default_columns(self) -> tuple[str, ...]:
-        """The columns that are clustered by default: the kept ones except known groups."""
+        """The columns that are clustered by default: those in `kept`, without the known groups."""
         return tuple(name for name in self.kept if name != self.default_groups)
 
     @property

@@ -29,7 +29,7 @@ def file_stem(data: PreparedData) -> str:
 
 
 def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
-    """Return the table as CSV, with the columns cluster and, if known, confidence."""
+    """Return the table of the dataset as CSV, with added columns for the cluster and, if known, the confidence."""
     table, complete = run.data.dataset.table, run.data.complete
     extra: dict[str, Any] = {_unused_name("cluster", table.columns): spread(result.labels, complete)}
     if result.confidence is not None:

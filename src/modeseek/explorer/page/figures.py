@@ -48,7 +48,7 @@ def _set_log_ticks(plot: figure, axis: int, low: int, high: int) -> None:
 
 
 class LineFigure:
-    """A small figure over sweeps, with one line for each of two runs."""
+    """A small figure of a quantity at each sweep, with one line for each of two runs."""
 
     def __init__(self, title: str, y_label: str, colors: FigureColors, *, dots: bool = False, log: bool = False):
         axis_type = "log" if log else "linear"

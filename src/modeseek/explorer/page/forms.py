@@ -11,7 +11,7 @@ from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
 NONE = "(none)"
-# the last rule overrides Bokeh's margin of all but the first, which would shift lines against each other
+# Bokeh gives all labels but the first a margin, which would misalign wrapped lines; the last rule removes it
 WRAPPED = (
     ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; }"
     ".bk-input-group > label:nth-child(n) { margin: 0; }"

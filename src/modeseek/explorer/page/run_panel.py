@@ -15,7 +15,7 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.explorer.run_thread import RunThread
 
-# seconds after which a frame is sent although the browser has not reported the last one as drawn
+# seconds after which the next frame is sent even if the browser has not reported the last one as drawn
 DRAWN_TIMEOUT = 3.0
 # seconds between two updates of the status while points move
 STATUS_INTERVAL = 0.2

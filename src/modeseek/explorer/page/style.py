@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import panel as pn
 import param
 
-# shown instead of a number that does not exist
+# shown in place of a missing number
 DASH = "\N{EN DASH}"
 ASSETS = Path(__file__).parent / "assets"
 # hides the label of a widget, except from screen readers
