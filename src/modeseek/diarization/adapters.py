@@ -36,7 +36,7 @@ class PyannoteClustering:
     min_active_ratio : float
         Speakers that are active in a smaller share of a chunk are not clustered, but assigned to the nearest cluster.
     constrained : bool
-        Assign the speakers of one chunk to different clusters.
+        Whether to assign the speakers of one chunk to different clusters.
     random_state : int or None
 
     Examples
@@ -148,7 +148,7 @@ class SpeakerClusterer:
 
 
 def _activity(segmentations: Any, shape: tuple[int, int]) -> Array:
-    """Return the share of its chunk in which each speaker is active; 1 without segmentations."""
+    """Return (chunks, speakers) shares: how much of a chunk a speaker is active; 1 without segmentations."""
     if segmentations is None:
         return np.ones(shape)
     data = segmentations.data if isinstance(segmentations, SlidingWindowFeature) else segmentations

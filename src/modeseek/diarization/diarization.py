@@ -90,7 +90,8 @@ def diarize(
     uri : str, optional
         Name of the recording.
     num_speakers, min_speakers, max_speakers : int, optional
-        The number of speakers, or bounds on it, if known. If no partition satisfies them, the nearest one is used.
+        The number of speakers, or bounds on it, if known. If no partition satisfies them, the one with the nearest
+        number of speakers is used.
     min_duration : float, default=0.5
         Windows shorter than this, in seconds, are not clustered. They are assigned to the nearest speaker, with a
         confidence of at most 0.5. If fewer than three windows are longer, all windows are clustered.
@@ -199,7 +200,7 @@ def find_turns(
 
 
 def _smoothed(speakers: Speakers, rows: Array, times: Array, config: DiarizationConfig) -> Speakers:
-    """Smooth the speakers in time; windows with a new speaker have at most half of their confidence."""
+    """Smooth the speakers in time; a window whose speaker changes keeps at most half of its confidence."""
     labels = smooth_labels(rows, speakers.labels, times, config)
     changed = labels != speakers.labels
     confidence = np.where(changed, config.unclustered_confidence, 1.0) * speakers.confidence

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
 
-# rows that are converted to float64 at once
+# number of rows that are converted to float64 at once
 COVARIANCE_BLOCK = 8192
-# squares of numbers between its inverse and this are normal numbers, also in float32
+# squares of numbers from 1 / SAFE to SAFE are normal numbers, also in float32
 SAFE = 1e15
 
 
@@ -29,11 +29,12 @@ class EmbeddingTransform:
     components : int, optional
         Keep this number of principal components of the centred rows.
     whiten : bool
-        Scale the principal components to equal variance. n rows that are whitened in n - 1 components have the same
-        distance from each other, up to rounding. Therefore at most n / `rows_per_component` components are kept, or
+        Scale the principal components to equal variance. If n rows were whitened in n - 1 components, all pairs would
+        have the same distance, up to rounding. Therefore at most n / `rows_per_component` components are kept, or
         n / 2 if `components` is given.
     min_variance_ratio : float
-        Principal components with a smaller share of the largest variance are rounding errors and are dropped.
+        Principal components whose variance is a smaller fraction of the largest variance are rounding errors, and are
+        dropped.
     rows_per_component : int
         Number of rows for each whitened component.
 

@@ -16,7 +16,7 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 SEGMENT_SUFFIXES = (*TABLE_SUFFIXES, ".lab", ".rttm")
 START_COLUMNS = ("start", "onset", "begin", "start_time")
 END_COLUMNS = ("end", "offset", "stop", "end_time")
-# a longer window is taken for the units of 100 ns that HTK uses
+# if a window is longer, its times are assumed to be in the units of 100 ns that HTK uses
 MAX_SECONDS = 86_400.0
 
 

@@ -1,4 +1,4 @@
-"""Candidate partitions of the windows, by ModeSeek and by average linkage, and the best of them."""
+"""The best of the candidate partitions of the windows of a recording, which ModeSeek and average linkage provide."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     partitions : list of (n,) integer arrays
-        Each has two clusters or more. If that of ModeSeek is among them, it is the first.
+        Each has two clusters or more. If the choice of ModeSeek is a candidate, it is the first.
     features : (c, f) array
         A row with the columns `FEATURES` (or `SHAPES`) for each partition.
     agreement : (c, c) array
@@ -62,7 +62,8 @@ def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -
 def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Candidates | None:
     """Return the candidates of average linkage alone, with the features `SHAPES`; None if there are too few rows.
 
-    Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
+    Most of them are variants of a few cuts, so the agreement between them is not used: `agreement` is the identity
+    matrix, and the best candidate is the one with the highest predicted agreement.
     """
     partitions = linkage_partitions(rows, config=config) if len(rows) >= config.min_linkage_windows else []
     if not partitions:
@@ -71,7 +72,7 @@ def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) 
 
 
 def mode_partitions(model: ModeSeek, rows: IntArray) -> ModePartitions:
-    """Return the partitions of a fitted model, on some of its rows, in place of the others."""
+    """Return the partitions of a fitted model, restricted to some of its rows."""
     inverse = model.result_.index.points.inverse[rows]
     different = [each for each in model.alternatives_ if each.n_clusters > 1]
     alternatives = [number_labels(each.labels[inverse]) for each in different]
@@ -90,8 +91,7 @@ def find_candidates(
 ) -> Candidates | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 
-    They are the partitions of ModeSeek, these after rows moved to the nearest mean directions, and those of
-    `linkage_partitions`.
+    The candidates are the partitions of ModeSeek, each of them after `move_rows`, and those of `linkage_partitions`.
 
     Parameters
     ----------

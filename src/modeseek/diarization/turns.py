@@ -13,7 +13,7 @@ from modeseek.diarization.pyannote_import import import_pyannote
 OVERLAPPING = ("cut", "keep")
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6
-# later times, in seconds, are in another unit; milliseconds of earlier ones are exact
+# larger times, in seconds, must be in another unit; smaller times are exact to the millisecond
 MAX_TIME = 1e12
 
 
@@ -122,7 +122,7 @@ def trim_windows(times: Array, overlapping: str = "cut") -> Array:
 
 
 def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Sequence[str]) -> list[Turn]:
-    """Join adjacent windows of one speaker to turns, in temporal order.
+    """Join adjacent windows of one speaker into turns, in temporal order.
 
     The confidence of a turn is the mean over its windows, weighted by their duration.
 
@@ -151,7 +151,7 @@ def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Seque
         index = latest.get(label)
         if index is not None and start <= turns[index][1] + TIME_TOLERANCE:
             begin, until, _, total = turns[index]
-            # the overlap of two windows counts once
+            # the part of the window after the end of its turn so far, so that overlaps of windows count once
             new_share = max(0.0, float(end) - until) / float(end - start)
             turns[index] = (begin, max(until, float(end)), label, total + weight * new_share)
         else:

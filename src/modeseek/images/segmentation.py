@@ -85,7 +85,7 @@ def segment(
         Number of pixels that are processed at a time, in whole rows (planes of a volume). It bounds the memory and
         does not change the labels.
     out : integer array, optional
-        Array of the shape of the result, int32 or int64, into which the labels are written; a memory map, say.
+        Array of the shape of the result, int32 or int64, such as a memory map, into which the labels are written.
     progress : callable, optional
         Called with a `Stage` after each tile.
     config : SegmentConfig, optional
