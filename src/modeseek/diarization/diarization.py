@@ -136,7 +136,7 @@ def diarize(
     4.0 8.0 SPEAKER_01
     8.0 12.0 SPEAKER_00
     """
-    import_pyannote("core")  # fail before the computation, not after
+    import_pyannote("core")  # if it is missing, raise the error before the computation
     transform = EmbeddingTransform(center, components, whiten)
     search = SpeakerSearch(num_speakers, min_speakers, max_speakers, transform, random_state, n_jobs, verbose)
     found = find_turns(
@@ -186,7 +186,7 @@ def find_turns(
     rows = check_embeddings(embeddings)
     times = check_segments(segments, len(rows))
     check_number("min_duration", min_duration, strict=False)
-    # a window of 0.5 s may be 12.3 - 11.8, slightly below 0.5
+    # the tolerance is for rounding: 12.3 - 11.8 is slightly below 0.5
     short = times[:, 1] - times[:, 0] < min_duration - 1e-9
     trimmed = trim_windows(times, overlapping)
     if smooth and overlapping == "keep":
@@ -204,7 +204,7 @@ def _smoothed(speakers: Speakers, rows: Array, times: Array, config: Diarization
     labels = smooth_labels(rows, speakers.labels, times, config)
     changed = labels != speakers.labels
     confidence = np.where(changed, config.unclustered_confidence, 1.0) * speakers.confidence
-    labels = by_size(labels)  # a speaker may have lost all windows
+    labels = by_size(labels)  # renumber, since a speaker may have lost all windows
     message = f"{speakers.message}; {int(changed.sum()):,} windows smoothed"
     return speakers._replace(
         labels=labels, confidence=confidence, directions=mean_directions(rows, labels), message=message

@@ -63,7 +63,7 @@ class EmbeddingTransform:
         return _unit(rows)
 
     def _project(self, rows: Array) -> Array:
-        # the covariance matrix does not grow with the number of rows
+        # the covariance matrix, unlike a singular value decomposition, needs no copy of all rows
         variances, directions = np.linalg.eigh(_covariance(rows))
         variances, directions = variances[::-1], directions[:, ::-1]
         count = int((variances > self.min_variance_ratio * variances[0]).sum()) if variances[0] > 0 else 1
@@ -99,7 +99,7 @@ def check_embeddings(embeddings: ArrayLike) -> Array:
         hint = " PyannoteClustering takes three dimensions." if rows.ndim == 3 else ""
         raise ValueError(f"embeddings must have shape (n, d), one row per window; got {rows.shape}.{hint}")
     if rows.dtype not in (np.float32, np.float64):
-        # sums of squares lose digits in 16 bits
+        # 16 bits are not enough for sums of squares
         rows = rows.astype(np.float32 if rows.dtype == np.float16 else np.float64)
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():

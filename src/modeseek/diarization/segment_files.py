@@ -127,9 +127,9 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
     if start is not None and second is not None:
         values = table.features([start, second]).values
         if end is None:
-            with np.errstate(over="ignore"):  # rejected below
+            with np.errstate(over="ignore"):  # infinite times are rejected below
                 values = np.column_stack([values[:, 0], values.sum(axis=1)])
-    elif set(table.columns) == {"x0", "x1"}:  # the names of columns without a header
+    elif set(table.columns) == {"x0", "x1"}:  # column names of a file without a header
         values = table.features().values
     else:
         listed = ", ".join(table.columns)

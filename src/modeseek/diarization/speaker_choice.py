@@ -36,10 +36,14 @@ class MeanCosines(NamedTuple):
 
     Attributes
     ----------
-    cosines, products : (n, k) arrays
-        Cosines with the directions, and products with the sums of the clusters.
+    cosines : (n, k) array
+        Cosine of each row with the mean direction of each cluster.
+    products : (n, k) array
+        Inner product of each row with the sum of the rows of each cluster.
     sums : (k, d) array
+        Sum of the rows of each cluster.
     sizes : (k,) array
+        Number of rows of each cluster.
     """
 
     cosines: Array

@@ -105,7 +105,7 @@ def find_candidates(
         Seed of the subsamples.
     config : DiarizationConfig
     """
-    from modeseek.selection.partition_loops import pair_agreement  # compiled
+    from modeseek.selection.partition_loops import pair_agreement  # here, because it loads compiled code
 
     n = len(rows)
     if n < config.min_linkage_windows:

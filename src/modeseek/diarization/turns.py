@@ -18,7 +18,7 @@ MAX_TIME = 1e12
 
 
 class Turn(NamedTuple):
-    """A stretch of speech of one speaker, in seconds; the confidence is None if it is unknown.
+    """A stretch of speech of one speaker. Times are in seconds; the confidence is None if it is unknown.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Seque
     [Turn(start=0.0, end=1.5, speaker='A', confidence=0.9), Turn(start=1.5, end=2.5, speaker='B', confidence=0.6)]
     """
     order = np.lexsort((windows[:, 1], windows[:, 0]))
-    # start, end, label, and the integral of the confidence
+    # start, end, label, and the sum of confidence times duration
     turns: list[tuple[float, float, int, float]] = []
     latest: dict[int, int] = {}  # index of the latest turn of each speaker
     for (start, end), row in zip(windows[order], order, strict=True):
@@ -170,7 +170,7 @@ def to_annotation(turns: Iterable[Turn], uri: str | None = None) -> Any:
 
 
 def speaker_names(count: int) -> list[str]:
-    """Return the names SPEAKER_00, SPEAKER_01, ..., which pyannote uses as well.
+    """Return the names SPEAKER_00, SPEAKER_01, ..., as pyannote does.
 
     Examples
     --------

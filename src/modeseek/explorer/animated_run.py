@@ -93,7 +93,7 @@ class AnimatedRun:
     chosen_note : str
         Rating of the chosen partition, as in `Alternative.note`; "" if the partition has none.
     bandwidths : dict
-        Bandwidths in force, by parameter name.
+        Bandwidths of the run by parameter name, including those chosen from the data.
     start : (m, 2) array
         Positions of the drawn points before the run.
     axes : (str, str)
@@ -171,7 +171,7 @@ class AnimatedRun:
     def _model_result(self) -> FitResult:
         """Fit the estimator: frames of several chains, of mean shift and of ModeSeek show only a part of the fit."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the page shows the outcome
+            warnings.simplefilter("ignore")  # no warnings: the page shows the outcome
             self._model.fit(self.data.X)
         return self._model.result_
 

@@ -108,7 +108,7 @@ class BandwidthScan:
             for h in self.grid.tolist():
                 self.rows = [*self.rows, self._fit(X, groups, h, self.base)]
         except KeyboardInterrupt:
-            pass  # cancelled
+            pass  # the scan was cancelled
         except (ValueError, TypeError, MemoryError) as error:
             self.failure = str(error)
         finally:

@@ -7,7 +7,7 @@ import numpy as np
 
 from modeseek._common.types import IntArray
 
-# number of colours while points move; number N_COLORS is grey, for single points and small clumps
+# while points move, colours are numbered 0 to N_COLORS - 1; number N_COLORS is grey, for single points and small clumps
 N_COLORS = 24
 # smallest share of the points for which a clump gets a colour
 MIN_SHARE = 0.01

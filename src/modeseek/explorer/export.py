@@ -43,7 +43,7 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     X = data.X
     if run.settings.metric == "cosine":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
+    elif X.shape[1] <= 2:  # the axes have the names of columns, so show the values before scaling
         X, centers = data.raw, data.preparer.inverse_transform(centers)
     count = counted(result.n_clusters, "cluster")
 

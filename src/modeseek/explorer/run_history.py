@@ -8,7 +8,7 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import density, objective
 
-# bandwidths kept for each frame
+# number of bandwidths that are kept for each frame
 BANDWIDTHS_PER_FRAME = 6
 
 

@@ -45,7 +45,7 @@ def modes_of_cells(cells: GridCells) -> IntArray:
     biweight kernel. The saddle between two cells within distance 1 has the lower of their two densities.
     """
     points, weights = cells.means, cells.counts
-    # the order of cells and pairs does not depend on the tile size, so the sums are rounded in the same way
+    # the order of cells and pairs does not depend on the tile size, so neither does the rounding of the sums
     pairs, distances = pairs_within(points, 1.0)
     (i, j), kernel = pairs.T, BIWEIGHT.k(distances**2)
     del distances

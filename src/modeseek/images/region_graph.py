@@ -106,7 +106,7 @@ def measure_regions(
     histograms = counts.reshape(k, -1)
     sizes = histograms[:, : bins[0]].sum(axis=1).astype(float)
     blocks = np.split(histograms.astype(float), np.cumsum(bins)[:-1], axis=1)
-    # smoothed over adjacent bins, because a value close to the edge of a bin could as well be in the next one
+    # smoothed over adjacent bins, because a value close to the edge of a bin is similar to values in the next bin
     smooth = np.hstack([gaussian_filter1d(block, 1.0, axis=1, mode="nearest") for block in blocks])
     return RegionGraph(sizes, smooth, bin_weights(image, config), inner / COLOR_STEPS, *borders.finish())
 

@@ -124,7 +124,7 @@ def segment(
     min_size = check_number("min_size", min_size, strict=False)
     result = _label_array(out, (len(cuts), *checked.shape) if layered else checked.shape)
     layers = result if layered else result[None]
-    # the last layer holds the preliminary numbers until it is written
+    # the array of the last layer holds preliminary region numbers until its labels are written
     labels = layers[-1]
     cells = count_pixels(checked, bandwidths, tile, config, progress)
     _check_cells(cells, bandwidths)

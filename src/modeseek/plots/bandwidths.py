@@ -12,7 +12,7 @@ from modeseek.plots.style import DASHED, log_ticks, new_axes, style_axes
 
 # uniform numbers from the whole of [0, 1) show which bandwidths a policy can draw
 PROBES = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53])
-# smallest distance between the labels of the range, as a share of the height
+# smallest distance between the labels at the right of the axes, as a share of the height of the axes
 LABEL_DISTANCE = 0.055
 
 

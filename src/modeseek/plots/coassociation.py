@@ -47,7 +47,7 @@ def plot_coassociation(
         points share a cluster, computed from `memberships_`. Or several partitions of the same points, one in each row,
         as labels 0, 1, ...
     labels : array-like of shape (n,), default=None
-        Clusters to order by, -1 for noise. The default is those of the estimator, or the consensus of the partitions.
+        Clusters to order by, -1 for noise. By default, the labels of the estimator, or the consensus of the partitions.
     ax : matplotlib Axes, default=None
         The axes to draw on; None creates a pyplot figure.
     title : str, default=None

@@ -40,7 +40,7 @@ def palette(n: int) -> list[str]:
     step, ring = np.divmod(np.arange(n), n_rings)
     hue = 2 * np.pi * (step * stride / n_hues + ring * 0.382)
     lightness = np.linspace(0.50, 0.84, n_rings)[ring]
-    # light colours of high chroma lie outside the sRGB gamut
+    # lower chroma for light colours, which would otherwise lie outside the sRGB gamut
     chroma = 0.17 - 0.15 * (lightness - 0.50)
     return [to_hex(rgb) for rgb in _oklch_to_rgb(lightness, chroma, hue)]
 

@@ -161,7 +161,7 @@ def _draw_flow(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> None:
         height = float(counts[i, j]) * scale
         stays = compared.matched[i, j]
         ribbon = _ribbon(starts[0][i], starts[1][j], height)
-        # ribbons of points that change lie above the others
+        # ribbons of points that change their cluster are drawn above the other ribbons
         ribbon.set(
             facecolor=compared.colors[0][i], alpha=0.22 if stays else 0.72, linewidth=0, zorder=1 if stays else 1.5
         )

@@ -44,7 +44,7 @@ class Run(NamedTuple):
     labels : (n,) integer array or None
         Cluster of each point that moved; None for a ChainResult.
     settings : FitSettings
-        Settings in force; empty for a ChainResult.
+        Settings of the fit, including values chosen from the data; empty for a ChainResult.
     n_chains : int
         Number of chains; the run is the first of them.
     """
@@ -120,7 +120,7 @@ def read_clustering(source: ClusteringSource) -> Clustering:
     if not isinstance(source, BaseEstimator):
         return Clustering(source)
     check_is_fitted(source)
-    # scikit-learn's names, which estimators of any library may or may not have
+    # attribute names of scikit-learn; estimators of other libraries may lack them
     names = getattr(source, "feature_names_in_", None)
     names = None if names is None else list(names)
     if isinstance(source, BaseClusterer):

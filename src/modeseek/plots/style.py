@@ -30,7 +30,7 @@ def new_axes() -> Axes:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return a new pyplot figure with the given size in inches."""
-    # the import selects a window system, which callers that pass their own axes do not need
+    # the import selects a window system; callers that pass their own axes do not need one
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(width, height), layout="constrained")
@@ -116,7 +116,7 @@ def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     b'PNG'
     """
     suffix = check_target(path, FIGURE_SUFFIXES).suffix.lower()
-    # without the date and without random names, so that the file is reproducible
+    # dates and random names are left out, so that the file is reproducible
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:
         figure.savefig(part, dpi=160, metadata=metadata)

@@ -70,15 +70,15 @@ def plot_trajectories(
     """Draw the path of each point from its start to its end.
 
     Starts are grey dots, ends have the colour of the cluster. One feature is drawn against the number of updates, two
-    features as they are, and more by the first two principal components of the data. Of more than 2,000 points, a
-    sample with at least one point of each cluster is drawn, and a note states so.
+    features unchanged, and more by the first two principal components of the data. If there are more than 2,000 points,
+    a sample with at least one point of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
     source : fitted estimator, or ChainResult
         A run that recorded its snapshots: fit with `record=["snapshots"]`.
     labels : array-like of shape (n,), default=None
-        Clusters, -1 for noise. The default is those of the estimator; the points of a ChainResult have one colour.
+        Clusters, -1 for noise. By default, the labels of the estimator; all points of a ChainResult have one colour.
     feature_names : sequence of str, default=None
         Labels of the axes for one or two features.
     ax : matplotlib Axes, default=None

@@ -65,14 +65,14 @@ def plot_tree(
     peaks, x = np.zeros(len(tree)), 0.0
     for hill in hills:
         edges = x + np.concatenate([[0.0], np.cumsum(hill.weights)])
-        # each point is a column with two corners at its height
+        # a point is drawn as a column, whose two upper corners have the height of the point
         outline_x, outline_y = (
             np.repeat(edges, 2)[1:-1],
             np.repeat(np.maximum(tree.point_tree.heights[hill.points], floor), 2),
         )
         for label in np.unique(labels[hill.points]):
             where = np.repeat(labels[hill.points] == label, 2)
-            # the line makes columns narrower than a pixel visible
+            # columns narrower than a pixel are visible because of the line
             ax.fill_between(outline_x, outline_y, ground, where=where, color=colors[label], linewidth=0.4, zorder=2)
         top = int(np.flatnonzero(hill.points == tree.inverse[tree.row[hill.mode]])[0])
         peaks[hill.mode] = (edges[top] + edges[top + 1]) / 2

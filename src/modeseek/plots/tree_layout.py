@@ -15,7 +15,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.modes import MergeTree, cut
 
-# more points cannot be distinguished
+# of more points, a sample is drawn, because they could not be distinguished
 MAX_POINTS = 20_000
 
 
@@ -60,8 +60,8 @@ def layout_hills(tree: MergeTree, level: float, max_points: int = MAX_POINTS) ->
     weight = np.zeros(len(labels))
     weight[points] = weights
     merging = np.flatnonzero(tree.prominence < level)
-    # an event is a point, or a merge, written as -1 - mode; at equal height, the point comes first, because it is the
-    # saddle and lies between the hills
+    # an event is a point, or a merge, written as -1 - mode; at equal height, points come first, so that the point at
+    # the saddle lies between the two hills
     heights = np.concatenate([tree.point_tree.heights[points], tree.saddle[merging]])
     events = np.concatenate([points, -1 - merging])
     strips, root = [_Strip() for _ in range(len(tree))], list(range(len(tree)))
@@ -94,7 +94,7 @@ def order_modes(tree: MergeTree, count: int) -> list[int]:
     """
     groups: dict[int, deque[int]] = {mode: deque([mode]) for mode in range(count)}
     n_joined = [0] * count
-    # by decreasing saddle, a group is complete before it joins another one
+    # in the order of decreasing saddles, each group is complete before it joins another one
     for mode in sorted(range(count), key=lambda mode: -tree.saddle[mode]):
         elder = int(tree.elder[mode])
         if elder < 0:

@@ -10,7 +10,7 @@ from modeseek._common.types import Array, IntArray
 from modeseek.estimators.table import MIN_EFFECT
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-# columns with more distinct values are not summarised by the frequency of each value
+# columns with at most this many distinct values are summarised by the frequency of each value
 MAX_CATEGORIES = 20
 
 

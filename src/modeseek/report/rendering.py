@@ -208,7 +208,7 @@ def _is_numeric(column: Sequence[TableCell]) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    # 12, ≈ 0.5, 0.91 ± 0.02, [0.9, 1), 3 of 5, 20 ms: digits, and no words except units
+    # examples: 12, ≈ 0.5, 0.91 ± 0.02, [0.9, 1), 3 of 5, 20 ms; words may have up to three letters, as units have
     return bool(re.match(r"\W*\d", text)) and all(len(word) <= 3 for word in WORDS.findall(text))
 
 

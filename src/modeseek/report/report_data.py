@@ -137,7 +137,7 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | Non
 def check_feature_names(names: Sequence[str] | None, table: Any, n_features: int) -> tuple[str, ...]:
     """Return the given names, or those of the columns of a DataFrame, or numbers."""
     if names is None:
-        names = getattr(table, "columns", None)  # of a DataFrame
+        names = getattr(table, "columns", None)  # the columns of a DataFrame
     if names is None:
         return tuple(f"feature {j}" for j in range(n_features))
     if len(names) != n_features:
@@ -148,7 +148,7 @@ def check_feature_names(names: Sequence[str] | None, table: Any, n_features: int
 def check_row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tuple[str, ...] | None:
     """Return the given names, or those of the index of a DataFrame; None if rows are numbered."""
     if names is None:
-        index = getattr(table, "index", None)  # of a DataFrame; lists have a method of this name
+        index = getattr(table, "index", None)  # the index of a DataFrame; for a list, this is its method
         if index is None or callable(index) or type(index).__name__ == "RangeIndex":
             return None
         names = list(index)

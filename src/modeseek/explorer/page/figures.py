@@ -16,7 +16,7 @@ from modeseek.plots import palette
 
 WITHOUT_TOOLS: dict[str, Any] = {"sizing_mode": "stretch_width", "tools": "", "toolbar_location": None}
 NO_POINTS = {"x": np.empty(0), "y": np.empty(0), "c": np.empty(0, np.uint8)}
-# the second of two animation frames begins when the first is on the screen
+# waits for two animation frames of the browser: when the second begins, the first is on the screen
 REPORT_DRAWN = """const done = () => { drawn.tags = [drawn.tags[0] + 1] }
 if (document.hidden) { done() } else { requestAnimationFrame(() => requestAnimationFrame(done)) }"""
 CLUMP_COLORS = palette(N_COLORS)
@@ -179,7 +179,7 @@ class ScatterFigure:
             low, high = float(values.min()), float(values.max())
             margin = 0.05 * (high - low) or 0.5
             target.start, target.end = target.reset_start, target.reset_end = low - margin, high + margin
-        # plain text: Bokeh would typeset a name between dollar signs
+        # plain text, because Bokeh would typeset a name between dollar signs as a formula
         self.plot.xaxis[0].axis_label = models.PlainText(text=axes[0])
         self.plot.yaxis[0].axis_label = models.PlainText(text=axes[1])
         self.plot.yaxis[0].visible = bool(axes[1])

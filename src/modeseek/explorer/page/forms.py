@@ -72,7 +72,7 @@ class SettingsForm:
             raise ValueError(f"Run {self.name}: {error}") from None
 
     def show_automatic(self, bandwidths: Mapping[str, float]) -> None:
-        """Show the bandwidths in force in the empty fields."""
+        """Show the bandwidths that the run has chosen in the fields that were left empty."""
         for parameter in BANDWIDTHS:
             found = f"auto: {bandwidths[parameter]:.3g}" if parameter in bandwidths else AUTOMATIC
             self._widgets[parameter].placeholder = found

@@ -105,7 +105,7 @@ class RunPanel:
             self.scatter.sent = self.scatter.drawn
         self._shown, self._sent_at = key, now
         positions = frame.positions
-        if share < 1 and not ended:  # interpolate
+        if share < 1 and not ended:  # positions between the last two frames
             positions = previous.positions + np.float32(share) * (positions - previous.positions)
         self.scatter.show(positions, frame, ended=self.finished is not None)
         if not thread.playing or now - self._status_at > STATUS_INTERVAL:

@@ -27,7 +27,7 @@ DEFAULT_PORT = 5808
 MAX_MESSAGE_BYTES = 2 * DEFAULT_CONFIG.max_upload_bytes
 # random bytes in the address: other users of the computer can reach the port, but not guess the address of the page
 TOKEN_BYTES = 16
-# a computer that wakes up within this time finds its page again
+# the session of a page is kept for this time after its connection is lost, for example while the computer sleeps
 SESSION_MILLISECONDS = 10 * 60 * 1000
 
 
@@ -125,7 +125,7 @@ def serve(dataset: Dataset | None = None, *, port: int | None = None, browser: b
             server.io_loop.add_callback(webbrowser.open, address)
         try:
             server.start()
-            server.io_loop.start()  # until Ctrl-C
+            server.io_loop.start()  # runs until Ctrl-C
         finally:
             server.stop()
     print("\nended.", file=sys.stderr)
