@@ -144,7 +144,10 @@ def join_small(rows: Array, labels: IntArray, least: float) -> IntArray:
 
 
 def move_rows(rows: Array, labels: IntArray, config: DiarizationConfig) -> IntArray:
-    """Move each row to the nearest mean direction, where means leave the row out; repeat `partition_moves` times."""
+    """Move each row to the cluster with the nearest mean direction, `partition_moves` times.
+
+    A row is left out of the mean of its cluster.
+    """
     for _ in range(config.partition_moves):
         if labels.max() == 0:
             break

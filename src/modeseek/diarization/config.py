@@ -24,14 +24,15 @@ class DiarizationConfig:
     partition_counts : int
         How many different numbers of clusters average linkage is cut into.
     max_partition_share : float
-        Largest cluster count, as a share of the windows; clusters of one window are then merged into others.
+        Largest number of clusters that average linkage is cut into, as a share of the number of windows. Clusters of
+        one window are joined with others after the cut.
     small_share : float
         In some partitions, clusters below this share of the mean size are joined with others.
     partition_moves : int
         How many times windows move to the nearest mean direction.
     choice_sharpness : float
-        Candidates are weighted in proportion to exp(sharpness * predicted agreement) when their agreement with each
-        other is averaged.
+        The chosen candidate has the largest mean agreement with all candidates; in this mean, a candidate has a weight
+        proportional to exp(choice_sharpness * predicted agreement).
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.

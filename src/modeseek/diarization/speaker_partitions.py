@@ -43,7 +43,7 @@ class FoundPartition(NamedTuple):
 
 
 def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Decision | None:
-    """Return the decision among partitions by average linkage; None if there are too few rows or too many.
+    """Return the best of the partitions by average linkage as a `Decision`; None if rows are too few or too many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Turns: stretches of one speaker, made from the speakers of windows."""
+"""Turns: stretches of speech of one speaker, made by joining adjacent windows with the same speaker."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable

@@ -164,7 +164,7 @@ class RunSettings:
         return str(self.parameters.get("metric", "euclidean"))
 
     def make_estimator(self) -> Any:
-        """Return the estimator with these parameters; the seed is 0 if there is none."""
+        """Return the estimator with these parameters; without a seed, the seed is 0."""
         seed = {"random_state": 0} if "random_state" in self.fields else {}
         return ALGORITHMS[self.algorithm](**{**seed, **self.parameters})
 

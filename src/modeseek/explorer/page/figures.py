@@ -126,10 +126,10 @@ class ScanFigure:
 
 
 class ScatterFigure:
-    """Initial and current positions of points, drawn by WebGL, which is fast enough for tens of thousands.
+    """Initial and current positions of points, drawn by WebGL, which is fast enough for tens of thousands of points.
 
-    The browser reports each frame that it has drawn, and the next one is sent after that, so that a slow browser does
-    not receive more than it can draw.
+    The browser reports each frame that it has drawn. Only then is the next frame sent, so a slow browser does not
+    receive more frames than it can draw.
 
     Attributes
     ----------
