@@ -36,7 +36,7 @@ class PyannoteClustering:
     min_active_ratio : float
         Speakers that are active in a smaller share of a chunk are not clustered, but assigned to the nearest cluster.
     constrained : bool
-        Assign the speakers of one chunk to different clusters.
+        Whether to assign the speakers of one chunk to different clusters.
     random_state : int or None
 
     Examples
@@ -96,13 +96,13 @@ class PyannoteClustering:
         hard = np.full(given.shape[:2], INACTIVE, dtype=np.int64)
         if not active.any():
             if segmentations is not None:
-                hard[activity > 0] = 0  # the pipeline fails if it has speech, but no cluster
+                hard[activity > 0] = 0  # the pipeline of pyannote fails if there is speech but no cluster
             return hard, np.zeros((*hard.shape, 1)), np.zeros((1, given.shape[2]))
         rows = check_embeddings(given[active])
         number, low, high = (
             None if count is None else min(count, len(rows)) for count in (num_clusters, min_clusters, max_clusters)
         )
-        # the pipelines of pyannote pass bounds together with the number
+        # the pipelines of pyannote pass bounds even if they pass the number of clusters, which makes bounds superfluous
         bounds = (None, None) if number is not None else (low, high)
         search = SpeakerSearch(number, *bounds, transform=self.transform, random_state=self.random_state)
         found = search.find(rows, _chunk_times(segmentations, active), activity[active] < self.min_active_ratio)
@@ -148,7 +148,7 @@ class SpeakerClusterer:
 
 
 def _activity(segmentations: Any, shape: tuple[int, int]) -> Array:
-    """Return the share of its chunk in which each speaker is active; 1 without segmentations."""
+    """Return (chunks, speakers) shares: how much of a chunk a speaker is active; 1 without segmentations."""
     if segmentations is None:
         return np.ones(shape)
     data = segmentations.data if isinstance(segmentations, SlidingWindowFeature) else segmentations
@@ -161,7 +161,7 @@ def _activity(segmentations: Any, shape: tuple[int, int]) -> Array:
 def _chunk_times(segmentations: Any, active: Array) -> Array:
     chunk = np.nonzero(active)[0]
     if not isinstance(segmentations, SlidingWindowFeature):
-        return np.column_stack([chunk, chunk + 1.0])  # chunks do not overlap
+        return np.column_stack([chunk, chunk + 1.0])  # without a sliding window, chunks do not overlap
     window = segmentations.sliding_window
     start = chunk * float(window.step)
     return np.column_stack([start, start + float(window.duration)])

@@ -1,6 +1,6 @@
-"""Partitions of the windows by average linkage, for many numbers of clusters, and those of random subsamples.
+"""Average linkage of windows of speech and of random subsamples of them, for many numbers of clusters.
 
-It finds speakers with a few utterances, for which the neighbour graph of ModeSeek is too coarse.
+Average linkage finds speakers with a few utterances, for which the neighbour graph of ModeSeek is too coarse.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ def linkage_partitions(
 ) -> list[IntArray]:
     """Return partitions of unit rows by average linkage, for several numbers of clusters within the bounds.
 
-    Each cut gives up to three partitions without clusters of one row: these join the cluster of the nearest direction;
-    then rows move to the nearest mean direction; and the same after clusters below a quarter of the mean size joined
-    the nearest others. If none has a number of clusters within the bounds, the cut at the lower one is returned.
+    The merge tree is cut at several numbers of clusters. Each cut gives up to three partitions. In the first, clusters
+    of one row are joined with the cluster of the nearest direction. In the second, rows then move to the nearest mean
+    direction (`move_rows`). In the third, clusters below a quarter of the mean size are joined before rows move.
+    Partitions outside the bounds are left out. If none remains, the cut at the lower bound is returned.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class SubsampledLinkage:
     subsamples : list of arrays
         The rows of each subsample.
     trees : list of arrays
-        Their merge trees, as SciPy returns them.
+        The merge tree of each subsample, in the format of SciPy.
     config : DiarizationConfig
 
     Examples
@@ -89,21 +90,21 @@ class SubsampledLinkage:
 
     @classmethod
     def of(cls, rows: Array, seed: int, config: DiarizationConfig = DEFAULT) -> "SubsampledLinkage":
-        """Draw the subsamples and link them."""
+        """Draw the subsamples and compute their merge trees."""
         n, rng, distances = len(rows), np.random.default_rng(seed), cosine_distances(rows)
         size = min(n, max(config.min_linkage_windows, int(config.linkage_subsample_fraction * n)))
         subsamples = [np.sort(rng.choice(n, size, replace=False)) for _ in range(config.linkage_subsamples)]
         return cls(rows, subsamples, [_tree(distances[np.ix_(some, some)]) for some in subsamples], config)
 
     def votes(self, count: int) -> list[Vote]:
-        """Return the partitions of the subsamples into `count` clusters; those of one row join the nearest others."""
+        """Return a partition of each subsample into `count` clusters; clusters of one row join the nearest cluster."""
         return [
             (some, join_small(self.rows[some], cut_tree(tree, count), 2))
             for some, tree in zip(self.subsamples, self.trees, strict=True)
         ]
 
     def stability(self, partitions: list[IntArray]) -> Array:
-        """Return the mean adjusted Rand index of each partition with those of subsamples of as many clusters."""
+        """Return the mean adjusted Rand index of each partition with those of the subsamples into as many clusters."""
         counts = [int(labels.max()) + 1 for labels in partitions]
         votes = {count: self.votes(count) for count in set(counts)}
         return np.array(
@@ -115,7 +116,7 @@ class SubsampledLinkage:
 
 
 def cut_tree(tree: Array, count: int) -> IntArray:
-    """Return the partition into `count` clusters; much faster for a few rows than `fcluster` of SciPy.
+    """Cut a merge tree into `count` clusters; for a few rows, this is much faster than `fcluster` of SciPy.
 
     Examples
     --------
@@ -143,7 +144,10 @@ def join_small(rows: Array, labels: IntArray, least: float) -> IntArray:
 
 
 def move_rows(rows: Array, labels: IntArray, config: DiarizationConfig) -> IntArray:
-    """Assign rows to the nearest mean direction of the others, a few times."""
+    """Move each row to the cluster with the nearest mean direction, `partition_moves` times.
+
+    A row is left out of the mean of its cluster.
+    """
     for _ in range(config.partition_moves):
         if labels.max() == 0:
             break
@@ -152,7 +156,7 @@ def move_rows(rows: Array, labels: IntArray, config: DiarizationConfig) -> IntAr
 
 
 def number_labels(labels: IntArray) -> IntArray:
-    """Return the labels as integers from 0 without gaps."""
+    """Renumber labels as 0, 1, ... without gaps."""
     return np.unique(labels, return_inverse=True)[1]
 
 

@@ -10,7 +10,7 @@ class DiarizationConfig:
     Attributes
     ----------
     max_clustered : int
-        Largest number of windows that ModeSeek clusters; of more, every m-th is used.
+        Largest number of windows that ModeSeek clusters. If there are more, it clusters every m-th window.
     max_linkage_windows : int
         Largest number of windows that average linkage clusters. The distances between all pairs are stored.
     min_linkage_windows : int
@@ -20,18 +20,19 @@ class DiarizationConfig:
     linkage_subsample_fraction : float
         Fraction of the windows in each subsample.
     max_tested_windows : int
-        With fewer windows, average linkage alone is first tested for a single speaker.
+        With fewer windows, a first test for a single speaker uses the partitions of average linkage only.
     partition_counts : int
-        Number of cluster counts at which average linkage is cut.
+        How many different numbers of clusters average linkage is cut into.
     max_partition_share : float
-        Largest cluster count, as a share of the windows; clusters of one window are then merged into others.
+        Largest number of clusters that average linkage is cut into, as a share of the number of windows. Clusters of
+        one window are joined with others after the cut.
     small_share : float
-        Some partitions have no clusters below this share of the mean size.
+        In some partitions, clusters below this share of the mean size are joined with others.
     partition_moves : int
-        How often windows move to the nearest mean direction.
+        How many times windows move to the nearest mean direction.
     choice_sharpness : float
-        Candidates are weighted in proportion to exp(sharpness * predicted agreement) when their agreement with each
-        other is averaged.
+        The chosen candidate has the largest mean agreement with all candidates; in this mean, a candidate has a weight
+        proportional to exp(choice_sharpness * predicted agreement).
     unclustered_confidence : float
         Factor on the confidence of windows that were too short to be clustered, and of windows whose nearest clustered
         window has another speaker.

@@ -90,7 +90,8 @@ def diarize(
     uri : str, optional
         Name of the recording.
     num_speakers, min_speakers, max_speakers : int, optional
-        The number of speakers, or bounds on it, if known. If no partition satisfies them, the nearest one is used.
+        The number of speakers, or bounds on it, if known. If no partition satisfies them, the one with the nearest
+        number of speakers is used.
     min_duration : float, default=0.5
         Windows shorter than this, in seconds, are not clustered. They are assigned to the nearest speaker, with a
         confidence of at most 0.5. If fewer than three windows are longer, all windows are clustered.
@@ -135,7 +136,7 @@ def diarize(
     4.0 8.0 SPEAKER_01
     8.0 12.0 SPEAKER_00
     """
-    import_pyannote("core")  # fail before the computation, not after
+    import_pyannote("core")  # if it is missing, raise the error before the computation
     transform = EmbeddingTransform(center, components, whiten)
     search = SpeakerSearch(num_speakers, min_speakers, max_speakers, transform, random_state, n_jobs, verbose)
     found = find_turns(
@@ -185,7 +186,7 @@ def find_turns(
     rows = check_embeddings(embeddings)
     times = check_segments(segments, len(rows))
     check_number("min_duration", min_duration, strict=False)
-    # a window of 0.5 s may be 12.3 - 11.8, slightly below 0.5
+    # the tolerance is for rounding: 12.3 - 11.8 is slightly below 0.5
     short = times[:, 1] - times[:, 0] < min_duration - 1e-9
     trimmed = trim_windows(times, overlapping)
     if smooth and overlapping == "keep":
@@ -199,11 +200,11 @@ def find_turns(
 
 
 def _smoothed(speakers: Speakers, rows: Array, times: Array, config: DiarizationConfig) -> Speakers:
-    """Smooth the speakers in time; windows with a new speaker have at most half of their confidence."""
+    """Smooth the speakers in time; a window whose speaker changes keeps at most half of its confidence."""
     labels = smooth_labels(rows, speakers.labels, times, config)
     changed = labels != speakers.labels
     confidence = np.where(changed, config.unclustered_confidence, 1.0) * speakers.confidence
-    labels = by_size(labels)  # a speaker may have lost all windows
+    labels = by_size(labels)  # renumber, since a speaker may have lost all windows
     message = f"{speakers.message}; {int(changed.sum()):,} windows smoothed"
     return speakers._replace(
         labels=labels, confidence=confidence, directions=mean_directions(rows, labels), message=message

@@ -10,9 +10,9 @@ from modeseek._common.distances import BLOCK
 from modeseek._common.types import Array, IntArray
 from modeseek._common.validation import check_integer
 
-# rows that are converted to float64 at once
+# number of rows that are converted to float64 at once
 COVARIANCE_BLOCK = 8192
-# squares of numbers between its inverse and this are normal numbers, also in float32
+# squares of numbers from 1 / SAFE to SAFE are normal numbers, also in float32
 SAFE = 1e15
 
 
@@ -30,11 +30,12 @@ class EmbeddingTransform:
     components : int, optional
         Keep this number of principal components of the centred rows.
     whiten : bool
-        Scale the principal components to equal variance. n rows that are whitened in n - 1 components have the same
-        distance from each other, up to rounding. Therefore at most n / `rows_per_component` components are kept, or
+        Scale the principal components to equal variance. If n rows were whitened in n - 1 components, all pairs would
+        have the same distance, up to rounding. Therefore at most n / `rows_per_component` components are kept, or
         n / 2 if `components` is given.
     min_variance_ratio : float
-        Principal components with a smaller share of the largest variance are rounding errors and are dropped.
+        Principal components whose variance is a smaller fraction of the largest variance are rounding errors, and are
+        dropped.
     rows_per_component : int
         Number of rows for each whitened component.
 
@@ -63,7 +64,7 @@ class EmbeddingTransform:
         return _unit(rows)
 
     def _project(self, rows: Array) -> Array:
-        # the covariance matrix does not grow with the number of rows
+        # the covariance matrix, unlike a singular value decomposition, needs no copy of all rows
         variances, directions = np.linalg.eigh(_covariance(rows))
         variances, directions = variances[::-1], directions[:, ::-1]
         count = int((variances > self.min_variance_ratio * variances[0]).sum()) if variances[0] > 0 else 1
@@ -99,7 +100,7 @@ def check_embeddings(embeddings: ArrayLike) -> Array:
         hint = " PyannoteClustering takes three dimensions." if rows.ndim == 3 else ""
         raise ValueError(f"embeddings must have shape (n, d), one row per window; got {rows.shape}.{hint}")
     if rows.dtype not in (np.float32, np.float64):
-        # sums of squares lose digits in 16 bits
+        # 16 bits are not enough for sums of squares
         rows = rows.astype(np.float32 if rows.dtype == np.float16 else np.float64)
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():

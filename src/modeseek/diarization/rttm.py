@@ -154,7 +154,7 @@ def rttm_lines(turns: Iterable[Turn], uri: str) -> list[str]:
         # round the ends, not the durations, so that adjacent turns stay adjacent
         start, end = round(turn.start, 3), round(turn.end, 3)
         if end <= start:
-            continue  # shorter than a millisecond
+            continue  # the turn is shorter than a millisecond
         confidence = MISSING if turn.confidence is None else f"{turn.confidence:.2f}"
         times = f"{start:.3f} {end - start:.3f}"
         lines.append(f"{TURN_TYPE} {uri} 1 {times} {MISSING} {MISSING} {turn.speaker} {confidence} {MISSING}\n")

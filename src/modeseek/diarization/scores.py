@@ -1,4 +1,4 @@
-"""Scores against a reference: error rates of pyannote.metrics, and the K score of the paper over windows."""
+"""Scores of a diarization for which the true turns are known: error rates of pyannote.metrics, and the K score."""
 
 from typing import Any, NamedTuple
 
@@ -23,7 +23,8 @@ class Scores(NamedTuple):
     jer : float
         Jaccard error rate: the mean over speakers.
     purity, coverage : float
-        Share of each found speaker that belongs to one true speaker, and the reverse.
+        Share of the speech of each found speaker that belongs to one true speaker, and the same with found and true
+        speakers exchanged.
     k, k_weighted : float
         K score over the windows with a reference speaker, with equal weights and weighted by size.
     found, true : int

@@ -16,7 +16,7 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 SEGMENT_SUFFIXES = (*TABLE_SUFFIXES, ".lab", ".rttm")
 START_COLUMNS = ("start", "onset", "begin", "start_time")
 END_COLUMNS = ("end", "offset", "stop", "end_time")
-# a longer window is taken for the units of 100 ns that HTK uses
+# if a window is longer, its times are assumed to be in the units of 100 ns that HTK uses
 MAX_SECONDS = 86_400.0
 
 
@@ -127,9 +127,9 @@ def _read_columns(path: str | os.PathLike[str], name: str) -> Array:
     if start is not None and second is not None:
         values = table.features([start, second]).values
         if end is None:
-            with np.errstate(over="ignore"):  # rejected below
+            with np.errstate(over="ignore"):  # infinite times are rejected below
                 values = np.column_stack([values[:, 0], values.sum(axis=1)])
-    elif set(table.columns) == {"x0", "x1"}:  # the names of columns without a header
+    elif set(table.columns) == {"x0", "x1"}:  # column names of a file without a header
         values = table.features().values
     else:
         listed = ", ".join(table.columns)

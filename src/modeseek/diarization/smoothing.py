@@ -1,8 +1,8 @@
 """Smoothing of the speakers of windows in time: the most probable sequence of a hidden Markov model.
 
-The state is the speaker. After t seconds the speaker is the same with probability 1/k + (1 - 1/k) exp(-t / mean_turn),
-and all others are equally likely. The log-likelihood of a window is kappa times its cosine with the direction of the
-speaker; kappa is estimated from the differences of the cosines.
+The state is one of k speakers. After t seconds the speaker is the same with probability
+1/k + (1 - 1/k) exp(-t / mean_turn), and all other speakers are equally likely. The log-likelihood of a window is kappa
+times its cosine with the direction of the speaker; kappa is estimated from the differences of the cosines.
 """
 
 import numpy as np
@@ -66,7 +66,7 @@ def _viterbi(evidence: Array, elapsed: Array, order: IntArray, mean_turn: float)
     before = np.empty((n, k), dtype=np.intp)
     every = np.arange(k)
     for row in range(1, n):
-        # the best speaker before is the same one, or the best of all
+        # the best previous speaker is the same speaker, or the best of all speakers
         best = int(total.argmax())
         moves = total[best] + switch[row - 1] > total + stay[row - 1]
         before[row] = np.where(moves, best, every)

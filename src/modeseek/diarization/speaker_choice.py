@@ -1,7 +1,8 @@
-"""The choice among partitions of the windows: how good each is, and whether one speaker is more likely.
+"""The choice among partitions of the windows of a recording.
 
-Both are quadratic functions of features of a partition. Their coefficients, in `speaker_choice.npz`, are learned on
-synthetic recordings by `benchmarks/train_speakers.py`.
+Two quadratic functions of features of a partition predict how well the partition agrees with the true speakers, and
+whether there is only one speaker. Their coefficients, in `speaker_choice.npz`, are learned on synthetic recordings by
+`benchmarks/train_speakers.py`.
 """
 
 from dataclasses import dataclass
@@ -25,20 +26,24 @@ SHAPES = (
 # features of the agreement of a partition with subsamples and with the partitions of ModeSeek
 AGREEMENTS = ("stability", "mode_seek", "mode_expected", "mode_most", "mode_single")
 FEATURES = (*SHAPES, *AGREEMENTS)
-# standardised features are clipped here, because the functions are not to be extrapolated
+# standardised features are clipped to this absolute value, because the functions must not be extrapolated
 FARTHEST = 4.0
 TINY = 1e-12
 
 
 class MeanCosines(NamedTuple):
-    """Cosines of rows with the mean directions of clusters; the mean of its own cluster leaves the row out.
+    """Cosines of rows with the mean directions of clusters. A row is left out of the mean of the cluster that it is in.
 
     Attributes
     ----------
-    cosines, products : (n, k) arrays
-        Cosines with the directions, and products with the sums of the clusters.
+    cosines : (n, k) array
+        Cosine of each row with the mean direction of each cluster.
+    products : (n, k) array
+        Inner product of each row with the sum of the rows of each cluster.
     sums : (k, d) array
+        Sum of the rows of each cluster.
     sizes : (k,) array
+        Number of rows of each cluster.
     """
 
     cosines: Array
@@ -48,7 +53,7 @@ class MeanCosines(NamedTuple):
 
 
 def mean_cosines(rows: Array, labels: IntArray) -> MeanCosines:
-    """Return the cosines of unit rows with the mean directions of clusters; -1 with a cluster of the row alone."""
+    """Return the cosines of unit rows with the mean directions of clusters; -1 if the row is alone in the cluster."""
     every = np.arange(len(rows))
     member = np.zeros((len(rows), int(labels.max()) + 1))
     member[every, labels] = 1.0
@@ -62,7 +67,7 @@ def mean_cosines(rows: Array, labels: IntArray) -> MeanCosines:
 
 
 def partition_features(rows: Array, partitions: list[IntArray]) -> Array:
-    """Return the features of partitions of unit rows, a row with the columns `SHAPES` for each partition.
+    """Return the features of partitions of unit rows: one row for each partition, with the columns `SHAPES`.
 
     Examples
     --------
@@ -93,9 +98,10 @@ class ModePartitions(NamedTuple):
 
 
 def mode_features(partitions: list[IntArray], modes: ModePartitions) -> Array:
-    """Return how well each partition agrees with those of ModeSeek: the columns `AGREEMENTS` after the first.
+    """Return how well each partition agrees with those of ModeSeek: the columns `AGREEMENTS` without the first.
 
-    The expected agreement of a partition is that of an alternative times the agreement with it, at most.
+    An alternative of ModeSeek bounds the expected agreement of a partition from below, by the expected agreement of the
+    alternative times its agreement with the partition. The column has the largest of these bounds.
 
     Examples
     --------
@@ -117,7 +123,7 @@ def _agreement_with(chosen: IntArray, labels: IntArray) -> float:
 
 
 def _features(rows: Array, labels: IntArray) -> list[float]:
-    """Return the features that need no other partition."""
+    """Return the features of a partition that do not depend on the other partitions."""
     n, every = len(rows), np.arange(len(rows))
     cosines, products, sums, sizes = mean_cosines(rows, labels)
     k, size = len(sizes), sizes[labels]
@@ -125,7 +131,7 @@ def _features(rows: Array, labels: IntArray) -> list[float]:
     others[every, labels] = -np.inf
     other = others.max(axis=1)
     margin = own - other
-    # 1 - cosine is linear, so that mean distances follow from the sums
+    # the cosine of unit rows is linear in each row, so mean distances follow from the sums of the rows
     within = np.where(size > 1, 1 - (products[every, labels] - 1) / np.maximum(size - 1, 1), 0.0)
     distances = 1 - products / sizes
     distances[every, labels] = np.inf
@@ -202,7 +208,8 @@ class SpeakerChoice:
     Attributes
     ----------
     agreement : Quadratic
-        Predicted adjusted Rand index of a partition with the true speakers, less a penalty for a wrong number.
+        Predicted adjusted Rand index of a partition with the true speakers, minus a penalty for a wrong number of
+        speakers.
     single : Quadratic
         Logit of the probability that there is one speaker, from the features of the best partition and its agreement.
     """
@@ -211,7 +218,9 @@ class SpeakerChoice:
     single: Quadratic
 
     def decide(self, features: Array, agreement: Array, sharpness: float) -> Decision:
-        """Return the partition that agrees best with all others, weighted by exp(sharpness * predicted agreement).
+        """Return the partition with the largest mean agreement with all partitions.
+
+        In this mean, a partition has the weight exp(sharpness * predicted agreement).
 
         Parameters
         ----------
@@ -231,7 +240,7 @@ class SpeakerChoice:
 def load_speaker_choice() -> dict[str, SpeakerChoice]:
     """Return the learned choices that are part of the package.
 
-    "test" uses the columns `SHAPES` for partitions by average linkage, and "choice" uses all `FEATURES`.
+    The choice "test" uses the columns `SHAPES` of partitions by average linkage; "choice" uses all `FEATURES`.
     """
     with resources.files("modeseek.diarization").joinpath("speaker_choice.npz").open("rb") as file:
         stored = np.load(file)

@@ -1,4 +1,4 @@
-"""Candidate partitions of the windows, by ModeSeek and by average linkage, and the best of them."""
+"""The best of the candidate partitions of the windows of a recording, which ModeSeek and average linkage provide."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     partitions : list of (n,) integer arrays
-        Each has two clusters or more. If that of ModeSeek is among them, it is the first.
+        Each has two clusters or more. If the choice of ModeSeek is a candidate, it is the first.
     features : (c, f) array
         A row with the columns `FEATURES` (or `SHAPES`) for each partition.
     agreement : (c, c) array
@@ -40,7 +40,7 @@ class Candidates(NamedTuple):
 
 
 def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT) -> Decision | None:
-    """Return the decision among partitions by average linkage; None if there are too few rows or too many.
+    """Return the best of the partitions by average linkage as a `Decision`; None if rows are too few or too many.
 
     Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
 
@@ -61,7 +61,7 @@ def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT) -> Decis
 
 
 def mode_partitions(model: ModeSeek, rows: IntArray) -> ModePartitions:
-    """Return the partitions of a fitted model, on some of its rows, in place of the others."""
+    """Return the partitions of a fitted model, restricted to some of its rows."""
     inverse = model.result_.index.points.inverse[rows]
     different = [each for each in model.alternatives_ if each.n_clusters > 1]
     alternatives = [number_labels(each.labels[inverse]) for each in different]
@@ -80,8 +80,7 @@ def find_candidates(
 ) -> Candidates | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 
-    They are the partitions of ModeSeek, these after rows moved to the nearest mean directions, and those of
-    `linkage_partitions`.
+    The candidates are the partitions of ModeSeek, each of them after `move_rows`, and those of `linkage_partitions`.
 
     Parameters
     ----------
@@ -105,7 +104,7 @@ def find_candidates(
     >>> decision.is_single, found.partitions[decision.best].max() + 1
     (False, np.int64(3))
     """
-    from modeseek.selection.partition_loops import pair_agreement  # compiled
+    from modeseek.selection.partition_loops import pair_agreement  # here, because it loads compiled code
 
     n = len(rows)
     if n < config.min_linkage_windows:

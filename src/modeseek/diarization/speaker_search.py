@@ -1,4 +1,4 @@
-"""Speakers of windows: the best of the partitions by ModeSeek under cosine distance and by average linkage."""
+"""The search for the speakers of windows, by ModeSeek with the cosine metric and by average linkage."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,9 +30,9 @@ class Speakers(NamedTuple):
         Estimate of how often a window keeps its speaker if other windows are left out at random; halved for windows
         that were too short to be clustered.
     directions : (k, d) array
-        Mean direction of each speaker, among the transformed embeddings.
+        Mean direction of the transformed embeddings of each speaker.
     clustered : (n,) boolean array
-        Windows that were clustered; the others were assigned to the nearest speaker.
+        Whether a window was clustered; the other windows were assigned to the nearest speaker.
     message : str
         How the number of speakers was determined.
 
@@ -103,8 +103,8 @@ class SpeakerSearch:
         times : (n, 2) array, optional
             Start and end of each window. Average linkage uses only windows that do not overlap.
         short : (n,) boolean array, optional
-            Windows with too little speech. They are not clustered, unless fewer than three others remain, and are
-            assigned to the nearest speaker.
+            Whether a window has too little speech. Such windows are not clustered but assigned to the nearest speaker,
+            unless fewer than three windows would remain to be clustered.
         """
         low, _ = self.bounds(len(embeddings))
         rows = self.transform.apply(embeddings)
@@ -172,13 +172,13 @@ class SpeakerSearch:
         )
 
     def _clustered(self, short: Array, times: Array | None) -> IntArray:
-        """Return the windows to cluster in temporal order: all that are not short, or every m-th of too many."""
+        """Return the windows to cluster, in temporal order: all that are not short, or every m-th if there are many."""
         order = np.arange(len(short)) if times is None else np.argsort(times[:, 0], kind="stable")
         rows = order[~short[order]]
         return rows[:: -(-len(rows) // self.config.max_clustered)]
 
     def _disjoint(self, rows: IntArray, times: Array | None) -> IntArray:
-        """Return windows that do not overlap in time, an even selection if there are too many.
+        """Return those of the windows that do not overlap in time; if there are too many, an evenly spaced part.
 
         Windows with the same start are all kept: they belong to speakers that an earlier step has separated.
         """
@@ -193,7 +193,10 @@ class SpeakerSearch:
         return rows[np.linspace(0, len(rows) - 1, min(len(rows), self.config.max_linkage_windows)).astype(int)]
 
     def _from_model(self, rows: Array, clustered: IntArray, model: ModeSeek) -> tuple[IntArray, Array]:
-        """Assign the other windows to the nearest direction, with the confidence of the nearest clustered window."""
+        """Return labels and confidence by ModeSeek.
+
+        Other windows get the nearest direction, and the confidence of the nearest clustered window.
+        """
         labels = np.empty(len(rows), dtype=np.intp)
         confidence = np.ones(len(rows))
         labels[clustered], confidence[clustered] = model.labels_, model.confidence_
@@ -206,7 +209,10 @@ class SpeakerSearch:
         return by_size(labels), confidence
 
     def _from_partition(self, rows: Array, disjoint: IntArray, found: IntArray, seed: int) -> tuple[IntArray, Array]:
-        """Assign the other windows to the nearest direction; the confidence is the share of subsamples that agree."""
+        """Return labels and confidence by the partition `found` of the disjoint windows.
+
+        Other windows get the nearest direction. The confidence is the share of subsamples that agree with the label.
+        """
         labels = nearest_direction(rows, mean_directions(rows[disjoint], found))
         labels[disjoint] = found
         labels, every = by_size(labels), np.arange(len(rows))
@@ -223,7 +229,7 @@ def _one_speaker(n: int, decision: Decision) -> tuple[IntArray, Array, str]:
 
 
 def _places(rows: IntArray, some: IntArray) -> IntArray:
-    """Return the places of some of the rows among them."""
+    """Return the index in `rows` of each entry of `some`."""
     order = np.argsort(rows)
     return order[np.searchsorted(rows, some, sorter=order)]
 

@@ -1,4 +1,4 @@
-"""Turns: stretches of one speaker, made from the speakers of windows."""
+"""Turns: stretches of speech of one speaker, made by joining adjacent windows with the same speaker."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -13,12 +13,12 @@ from modeseek.diarization.pyannote_import import import_pyannote
 OVERLAPPING = ("cut", "keep")
 # two times that differ by less, in seconds, are equal
 TIME_TOLERANCE = 1e-6
-# later times, in seconds, are in another unit; milliseconds of earlier ones are exact
+# larger times, in seconds, must be in another unit; smaller times are exact to the millisecond
 MAX_TIME = 1e12
 
 
 class Turn(NamedTuple):
-    """A stretch of speech of one speaker, in seconds; the confidence is None if it is unknown.
+    """A stretch of speech of one speaker. Times are in seconds; the confidence is None if it is unknown.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def trim_windows(times: Array, overlapping: str = "cut") -> Array:
 
 
 def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Sequence[str]) -> list[Turn]:
-    """Join adjacent windows of one speaker to turns, in temporal order.
+    """Join adjacent windows of one speaker into turns, in temporal order.
 
     The confidence of a turn is the mean over its windows, weighted by their duration.
 
@@ -143,7 +143,7 @@ def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Seque
     [Turn(start=0.0, end=1.5, speaker='A', confidence=0.9), Turn(start=1.5, end=2.5, speaker='B', confidence=0.6)]
     """
     order = np.lexsort((windows[:, 1], windows[:, 0]))
-    # start, end, label, and the integral of the confidence
+    # start, end, label, and the sum of confidence times duration
     turns: list[tuple[float, float, int, float]] = []
     latest: dict[int, int] = {}  # index of the latest turn of each speaker
     for (start, end), row in zip(windows[order], order, strict=True):
@@ -151,7 +151,7 @@ def make_turns(windows: Array, labels: IntArray, confidence: Array, names: Seque
         index = latest.get(label)
         if index is not None and start <= turns[index][1] + TIME_TOLERANCE:
             begin, until, _, total = turns[index]
-            # the overlap of two windows counts once
+            # the part of the window after the end of its turn so far, so that overlaps of windows count once
             new_share = max(0.0, float(end) - until) / float(end - start)
             turns[index] = (begin, max(until, float(end)), label, total + weight * new_share)
         else:
@@ -170,7 +170,7 @@ def to_annotation(turns: Iterable[Turn], uri: str | None = None) -> Any:
 
 
 def speaker_names(count: int) -> list[str]:
-    """Return the names SPEAKER_00, SPEAKER_01, ..., which pyannote uses as well.
+    """Return the names SPEAKER_00, SPEAKER_01, ..., as pyannote does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The explorer behind `modeseek explore`. Only the subpackage `page` needs Panel and Bokeh."""
+"""The explorer: the local web page that `modeseek explore` serves. Only the subpackage `page` needs Panel and Bokeh."""
 
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.config import ExplorerConfig

@@ -1,4 +1,4 @@
-"""A run that advances frame by frame."""
+"""The run of an estimator, computed frame by frame for the animation."""
 
 import time
 import warnings
@@ -21,7 +21,7 @@ from modeseek.meanshift.types import ChainState
 
 
 class AnimationFrame(NamedTuple):
-    """What is drawn at one time.
+    """The points and the numbers that the page shows at one time of a run.
 
     Attributes
     ----------
@@ -57,9 +57,10 @@ class Alternative(NamedTuple):
     ----------
     n_clusters : int
     note : str
-        How it compares with the chosen one.
+        Its rating, such as "expected agreement 0.87".
     colors : (m,) uint8 array
-        Colour of each drawn point, as in `AnimationFrame`; matching clusters have the colour of the chosen ones.
+        Colour of each drawn point, as in `AnimationFrame`. A cluster that matches a cluster of the chosen partition has
+        its colour.
     """
 
     n_clusters: int
@@ -71,14 +72,14 @@ class Alternative(NamedTuple):
 
 
 class AnimatedRun:
-    """A fit that advances frame by frame. Missing bandwidths are chosen from the data.
+    """The fit of an estimator, computed frame by frame. Missing bandwidths are chosen from the data.
 
     Parameters
     ----------
     data : PreparedData
     settings : RunSettings
     cancelled : callable, optional
-        () -> whether to give up; called during a fit that cannot be animated.
+        Function without arguments that returns whether to stop. It is called during fits that cannot be animated.
 
     Attributes
     ----------
@@ -90,11 +91,11 @@ class AnimatedRun:
     alternatives : tuple of Alternative
         Other partitions that ModeSeek considered, the best first.
     chosen_note : str
-        How good the chosen one is, in the same words; "" if it is none of them.
+        Rating of the chosen partition, as in `Alternative.note`; "" if the partition has none.
     bandwidths : dict
-        Bandwidths in force, by parameter name.
+        Bandwidths of the run by parameter name, including those chosen from the data.
     start : (m, 2) array
-        Positions of the drawn points in the data.
+        Positions of the drawn points before the run.
     axes : (str, str)
         Labels of the axes.
     between_sweeps : bool
@@ -129,7 +130,7 @@ class AnimatedRun:
             self._record(self._fit)
 
     def advance(self, *, whole: bool = False) -> None:
-        """Compute the next frame, or the rest of a whole sweep; do nothing after the end."""
+        """Compute the next frame or, if `whole`, the rest of the sweep; do nothing after the end of the run."""
         if self.result is not None:
             return
         fit = self._fit
@@ -170,9 +171,9 @@ class AnimatedRun:
         self._part = int(np.clip(self._part * factor, 16, len(self.data.X)))
 
     def _model_result(self) -> FitResult:
-        """Fit the estimator, because frames of several chains, mean shift and ModeSeek show only a part of the fit."""
+        """Fit the estimator: frames of several chains, of mean shift and of ModeSeek show only a part of the fit."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the page shows the outcome
+            warnings.simplefilter("ignore")  # no warnings: the page shows the outcome
             self._model.fit(self.data.X)
         return self._model.result_
 
@@ -186,7 +187,7 @@ class AnimatedRun:
 
     def _end(self, result: FitResult) -> None:
         labels = result.labels[self.data.shown]
-        colors = np.where(labels < 0, 255, labels % 255).astype(np.uint8)  # more clusters share colours
+        colors = np.where(labels < 0, 255, labels % 255).astype(np.uint8)  # colours repeat after 255 clusters
         self.frame = self.frame._replace(colors=colors, clumps=result.n_clusters)
         self.result = result
 

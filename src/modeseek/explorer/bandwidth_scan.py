@@ -20,7 +20,7 @@ class ScanRow(NamedTuple):
     Attributes
     ----------
     h : float
-        The bandwidth; h_max of a range.
+        The bandwidth, or h_max for an algorithm with a range of bandwidths.
     clusters : int
     largest : float
         Share of the rows in the largest cluster.
@@ -52,11 +52,11 @@ class BandwidthScan:
     Attributes
     ----------
     rows : list of ScanRow
-        Results so far; the list is replaced, not changed.
+        Results so far. Each new result replaces the list, so other threads can read it safely.
     grid : array
         The bandwidths; empty until the automatic bandwidth is known.
     base : Range or None
-        The automatic range, whose proportions a scan over ranges keeps.
+        The automatic range. For an algorithm with a range of bandwidths, the scan uses multiples of this range.
     failure : str
         Error message, if a fit failed.
     ended : bool
@@ -108,7 +108,7 @@ class BandwidthScan:
             for h in self.grid.tolist():
                 self.rows = [*self.rows, self._fit(X, groups, h, self.base)]
         except KeyboardInterrupt:
-            pass  # cancelled
+            pass  # the scan was cancelled
         except (ValueError, TypeError, MemoryError) as error:
             self.failure = str(error)
         finally:
@@ -120,7 +120,7 @@ class BandwidthScan:
             high = max(self.data.config.scan_high * automatic, 2 * (low or 0.0))
         if low is None:
             low = min(self.data.config.scan_low * automatic, high / 2)
-        # three digits, which the page shows
+        # rounded to the three digits that the page shows
         return np.array([float(f"{h:.3g}") for h in np.geomspace(high, low, self._count)])
 
     def _fit(self, X: Array, groups: IntArray | None, h: float, base: Range) -> ScanRow:

@@ -1,10 +1,13 @@
-"""Colours of clumps that stay the same while clumps grow and merge."""
+"""Colours of clumps that stay the same while clumps grow and merge.
+
+A clump is a group of points that are linked by distances below tau during a run.
+"""
 
 import numpy as np
 
 from modeseek._common.types import IntArray
 
-# number of colours while points move; number N_COLORS is grey, for single points and small clumps
+# while points move, colours are numbered 0 to N_COLORS - 1; number N_COLORS is grey, for single points and small clumps
 N_COLORS = 24
 # smallest share of the points for which a clump gets a colour
 MIN_SHARE = 0.01
@@ -43,7 +46,7 @@ class ClumpColors:
         votes = votes[: len(large), :N_COLORS]
         color_of = np.full(len(sizes), N_COLORS, dtype=np.uint8)
         free, without = list(range(N_COLORS)), []
-        # the clump with the most votes for its colour chooses first
+        # the clump with the most points of one colour chooses first
         for row in np.argsort(-votes.max(axis=1, initial=0.0), kind="stable"):
             color = int(votes[row].argmax())
             if votes[row, color] > 0 and color in free:

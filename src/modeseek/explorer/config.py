@@ -12,15 +12,15 @@ class ExplorerConfig:
     max_upload_bytes : int
         Largest file that the page accepts. Uploads are held in memory several times.
     max_shown : int
-        Largest number of points that are drawn; of more rows, a random sample is drawn.
+        Largest number of points that are drawn. If there are more rows, a random sample is drawn.
     max_groups : int
         A column with more distinct values is not offered as known groups.
     max_scan_rows : int
-        A bandwidth scan of more rows uses a random sample.
+        Largest number of rows in a bandwidth scan. If there are more rows, a random sample is used.
     scan_low, scan_high : float
         Default ends of a bandwidth scan, as multiples of the automatic bandwidth.
     objective_points : int
-        The objective L_h of more points is estimated from a random sample.
+        Largest number of points from which the objective L_h is computed. If there are more, a random sample is used.
     parts_per_sweep : int
         Number of frames per sweep, if points move one at a time.
     first_part : int

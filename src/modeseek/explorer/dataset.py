@@ -16,7 +16,7 @@ from modeseek._storage.table import unique_names
 from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.prepare import TablePreparer
 
-# columns with these names are taken for known groups
+# columns with these names are assumed to hold known groups
 GROUP_NAMES = ("label", "class", "target", "component", "cluster")
 
 
@@ -36,7 +36,7 @@ class Dataset:
     notes : tuple of str
         Sentences about columns that are left out, and about missing values.
     kept : tuple of str
-        Numeric columns that are clustered by default, apart from known groups.
+        Numeric columns that are clustered by default, unless they hold the known groups.
     standardize : bool
         Whether columns are standardized by default.
     python_source : (str, str) or None
@@ -54,7 +54,7 @@ class Dataset:
 
     @property
     def default_columns(self) -> tuple[str, ...]:
-        """The columns that are clustered by default: the kept ones except known groups."""
+        """The columns that are clustered by default: those in `kept`, without the known groups."""
         return tuple(name for name in self.kept if name != self.default_groups)
 
     @property
@@ -80,7 +80,7 @@ def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT) -> 
         if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups
     ]
     kept = preparer.fit(table).kept_columns_
-    # columns that are left out by default, such as identifiers, can be added
+    # columns that are not clustered by default, such as identifiers, can still be selected on the page
     numeric = [column for column, each in facts.items() if column in kept or (each.styles and each.kind)]
     notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in (*table.notes, *preparer.notes_)]
     return Dataset(name, table, tuple(numeric), tuple(groups), tuple(notes), kept)

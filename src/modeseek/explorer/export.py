@@ -29,7 +29,7 @@ def file_stem(data: PreparedData) -> str:
 
 
 def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
-    """Return the table as CSV, with the columns cluster and, if known, confidence."""
+    """Return the table of the dataset as CSV, with added columns for the cluster and, if known, the confidence."""
     table, complete = run.data.dataset.table, run.data.complete
     extra: dict[str, Any] = {_unused_name("cluster", table.columns): spread(result.labels, complete)}
     if result.confidence is not None:
@@ -43,7 +43,7 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     X = data.X
     if run.settings.metric == "cosine":
         X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    elif X.shape[1] <= 2:  # the axes are named after columns, so they have the units of the columns
+    elif X.shape[1] <= 2:  # the axes have the names of columns, so show the values before scaling
         X, centers = data.raw, data.preparer.inverse_transform(centers)
     count = counted(result.n_clusters, "cluster")
 

@@ -1,4 +1,4 @@
-"""The columns of a dataset that are clustered, scaled, and their projection to the plane."""
+"""The scaled columns of a dataset that are clustered, and their projection to the plane of the plot."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class PreparedData:
     preparer : TablePreparer
         How the columns were scaled.
     complete : boolean array
-        The rows of the dataset that are clustered: those without missing values.
+        Whether each row of the dataset is clustered; rows with missing values are not.
     raw, X : (n, d) array
-        The columns of these rows before and after scaling.
+        The columns of the clustered rows before and after scaling.
     shown : integer array
         The rows that are drawn, in increasing order.
     config : ExplorerConfig
@@ -66,7 +66,7 @@ class PreparedData:
         return cls(dataset, tuple(columns), preparer, complete, raw, X, shown, config)
 
     def group_labels(self, column: str) -> IntArray:
-        """Return the known groups of these rows as integers."""
+        """Return the known groups of the clustered rows as integers."""
         return self.dataset.group_labels(column)[self.complete]
 
     @property
@@ -88,7 +88,7 @@ class PreparedData:
             return self._ranges[key]
 
     def projector(self, points: Points) -> Projector:
-        """Return the projection of states of these points."""
+        """Return a function that projects a state of a run on `points`."""
         return Projector(points, points.inverse[self.shown], self.columns)
 
 
@@ -105,7 +105,7 @@ class Projector:
     axes : (str, str)
         Labels of the axes.
     start : (m, 2) float32 array
-        Positions of the drawn points in the data.
+        Positions of the drawn points before the run.
     """
 
     def __init__(self, points: Points, rows: IntArray, names: Sequence[str]):

@@ -1,4 +1,4 @@
-"""The history of a run: bandwidths drawn, objective and number of clumps, in bounded memory."""
+"""The history of a run, in bounded memory: the drawn bandwidths, the objective and the number of clumps."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains import Chain
 from modeseek.meanshift.objective import density, objective
 
-# bandwidths kept for each frame
+# number of bandwidths that are kept for each frame
 BANDWIDTHS_PER_FRAME = 6
 
 
@@ -37,7 +37,7 @@ class RunHistory:
         self._max_length = max_length
 
     def add_bandwidths(self, begin: float, end: float, bandwidths: Array) -> None:
-        """Add some of the bandwidths that were drawn between two times, counted in sweeps."""
+        """Add some of the bandwidths that were drawn between the times `begin` and `end`, which count sweeps."""
         chosen = np.unique(np.linspace(0, len(bandwidths) - 1, BANDWIDTHS_PER_FRAME).round().astype(int))
         times = begin + (chosen + 1) / len(bandwidths) * (end - begin)
         drawn = zip(times.tolist(), bandwidths[chosen].tolist(), strict=True)

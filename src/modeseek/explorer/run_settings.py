@@ -23,15 +23,15 @@ ALGORITHMS = {
 
 
 class Field(NamedTuple):
-    """A field of the form for a parameter of estimators.
+    """A form field for one parameter of the estimators.
 
     Attributes
     ----------
     label : str
     default : str
-        Text at the start.
+        Initial text.
     read : callable
-        (label, text) -> value; raises ValueError.
+        Function (label, text) -> value. It raises ValueError if the text is not valid.
     choices : tuple of str
         Texts to choose from; empty for free text.
     help : str
@@ -81,7 +81,6 @@ def _choice(label: str, default: str, choices: tuple[str, ...], help: str) -> Fi
     return Field(label, default, lambda name, text: check_choice(name, text, choices), choices, help)
 
 
-# by the name of the parameter; an algorithm has the fields whose names are parameters of its estimator
 BANDWIDTHS = ("h_min", "h_inf", "h_max", "bandwidth")
 HELP_BANDWIDTHS = {
     "h_min": "Smallest bandwidth that is drawn. Empty: from the data.",
@@ -89,6 +88,7 @@ HELP_BANDWIDTHS = {
     "h_max": "Largest bandwidth that is drawn. Empty: from the data.",
     "bandwidth": "Radius of the window. Larger values give fewer clusters. Empty: from the data.",
 }
+# fields by parameter name; an algorithm has the fields of the parameters of its estimator
 FIELDS = {
     "n_clusters": Field("n_clusters", "", _read_count, help="Number of clusters. Empty: ModeSeek chooses it."),
     **{name: Field(name, "", _read_bandwidth, help=text) for name, text in HELP_BANDWIDTHS.items()},
@@ -139,7 +139,7 @@ class RunSettings:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names of the fields that the algorithm has."""
+        """Names of the form fields of the algorithm."""
         known = ALGORITHMS[self.algorithm]().get_params()
         return tuple(name for name in FIELDS if name in known)
 
@@ -164,7 +164,7 @@ class RunSettings:
         return str(self.parameters.get("metric", "euclidean"))
 
     def make_estimator(self) -> Any:
-        """Return the estimator with these parameters; the seed is 0 if there is none."""
+        """Return the estimator with these parameters; without a seed, the seed is 0."""
         seed = {"random_state": 0} if "random_state" in self.fields else {}
         return ALGORITHMS[self.algorithm](**{**seed, **self.parameters})
 

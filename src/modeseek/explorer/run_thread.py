@@ -15,7 +15,8 @@ class RunThread:
     Parameters
     ----------
     make_run : callable
-        Takes `cancelled`, () -> bool, and returns the `AnimatedRun`. Called on the thread, because it may take long.
+        Function that returns the `AnimatedRun`, given `cancelled`, a function without arguments that returns whether to
+        stop. It is called on the thread, because it may take long.
     pace : float
         Sweeps per second; inf for no limit.
 

@@ -12,7 +12,7 @@ from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection.modes import cut, point_tree
 from modeseek.sketches import Grid, GridCells
 
-# cell numbers are counted from here, far below any feature of an image
+# cell numbers are counted from a cell that is this far below 0, and thus below any feature of an image
 GRID_ORIGIN = 1 << 40
 
 
@@ -42,10 +42,10 @@ def modes_of_cells(cells: GridCells) -> IntArray:
     """Return the mode of each cell.
 
     The density at the mean of a cell is f(x) = sum of w k(|x - y|^2) over all cells y within distance 1, with k the
-    biweight kernel. The height of the pass between two such cells is the lower of their two densities.
+    biweight kernel. The saddle between two cells within distance 1 has the lower of their two densities.
     """
     points, weights = cells.means, cells.counts
-    # the order of cells and pairs does not depend on the tile size, so the sums are rounded in the same way
+    # the order of cells and pairs does not depend on the tile size, so neither does the rounding of the sums
     pairs, distances = pairs_within(points, 1.0)
     (i, j), kernel = pairs.T, BIWEIGHT.k(distances**2)
     del distances

@@ -63,7 +63,7 @@ class InputImage:
         values = np.ascontiguousarray(self.pixels[band]).reshape(-1, self.pixels.shape[-1])
         if self.mask is not None:
             values = values[self.selected(band)]
-        # the values of a file may have the other byte order
+        # a memory-mapped file may have another byte order than the processor
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
         return to_cielab(values) if self.to_lab else (values.astype(np.float64) - self.low) * self.stretch
 
@@ -124,7 +124,7 @@ def _channels_last(given: Any, channel_axis: Any) -> NDArray:
     if image.dtype.itemsize > {"u": 2, "f": 8}.get(image.dtype.kind, 0):
         hint = "pass image.astype(np.uint8) if its values are 0 to 255" if image.dtype.kind in "iu" else "convert it"
         raise TypeError(f"image must be uint8, uint16, float32 or float64; got {image.dtype}: {hint}.")
-    # as in scikit-image, except that a matrix is grey for any channel_axis
+    # as in scikit-image, except that a two-dimensional array is a grey image for any channel_axis
     if channel_axis is None or image.ndim == 2:
         return image[..., None]
     if isinstance(channel_axis, bool) or not isinstance(channel_axis, Integral):

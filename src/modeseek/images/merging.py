@@ -11,15 +11,16 @@ from modeseek.images.regions import components
 
 
 class RegionTree(NamedTuple):
-    """Merges of regions; merge m joins two earlier nodes into node k + m, where the k regions are nodes 0 to k - 1.
+    """Tree of merges: the k regions are nodes 0 to k - 1, and merge m joins two earlier nodes into node k + m.
 
     Attributes
     ----------
     n_regions : int
         Number of regions before merging.
     children : (m, 2) integer array
+        The two nodes that each merge joins.
     heights : (m,) array
-        Dissimilarity of the two parts, or the height of a part if that is larger.
+        Dissimilarity of the two nodes, or the height of one of them if that is larger.
     """
 
     n_regions: int
@@ -31,7 +32,7 @@ class RegionTree(NamedTuple):
         return self._groups(self.heights <= threshold)
 
     def cut_into(self, n_groups: int) -> IntArray:
-        """Return the group of each region after the lowest merges, as many as leave `n_groups` groups."""
+        """Return the group of each region after as many of the lowest merges as leave `n_groups` groups."""
         lowest = np.argsort(self.heights, kind="stable")[: max(self.n_regions - n_groups, 0)]
         return self._groups(np.isin(np.arange(len(self.heights)), lowest))
 

@@ -1,7 +1,7 @@
 """Colour, texture and contrast at each pixel, computed band by band.
 
-Filters read a few rows beyond the band. Every operation is elementwise or a sum in a fixed order, so that the values
-of a pixel do not depend on the bands.
+A band consists of consecutive rows (planes of a volume); filters read a few rows beyond it. Every operation is
+elementwise or a sum in a fixed order, so the values of a pixel do not depend on how the image is divided into bands.
 """
 
 from typing import NamedTuple
@@ -62,7 +62,7 @@ def pixel_features(image: InputImage, band: slice, config: SegmentConfig) -> Pix
     coarse = [blur(values, config.border_sigma) for values in channels]
     slopes = (correlate1d(values, CENTRAL, axis, mode="nearest") for values in coarse for axis in range(values.ndim))
     squares = sum(slope[inner] ** 2 for slope in slopes)
-    # a step of height 1 that is blurred has this slope
+    # a step of height 1 has the slope 1 / (sqrt(2 pi) border_sigma) after the blur
     return PixelFeatures(bins, np.sqrt(squares) * np.sqrt(2 * np.pi) * config.border_sigma)
 
 
@@ -93,7 +93,7 @@ class _Blur:
 
 
 def _ranges(image: InputImage) -> list[tuple[float, float]]:
-    """Return the range of each channel that is divided into bins."""
+    """Return for each channel the range of values that is divided into bins."""
     if image.to_lab:
         return [(0.0, 100.0), (-CHROMA_BOUND, CHROMA_BOUND), (-CHROMA_BOUND, CHROMA_BOUND)]
     return [(0.0, 100.0)] * image.pixels.shape[-1]

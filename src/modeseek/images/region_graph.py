@@ -52,7 +52,7 @@ class RegionGraph:
         squares = np.divide((shares[i] - shares[j]) ** 2, total, out=np.zeros_like(total), where=total > 0)
         # not a matrix product, whose rounding may depend on the number of rows
         different = (squares * self.bin_weights).sum(axis=1) / 2
-        # a texture and the blur of a border have contrast everywhere: only what exceeds it speaks for a border
+        # textures and blurred borders have contrast inside a region too: only contrast above it indicates a border
         small = np.where(self.sizes[i] <= self.sizes[j], i, j)
         inner = self.inner_contrasts[small] / self.sizes[small]
         border = np.maximum(self.contrasts / self.lengths - inner, 0.0)
@@ -82,16 +82,16 @@ def measure_regions(
     config: SegmentConfig,
     progress: Watcher | None = None,
 ) -> RegionGraph:
-    """Collect the graph of k regions; `region_of` returns the region of each pixel of a band, or MASKED.
+    """Return the graph of k regions; `region_of` returns the region of each pixel of a band, or MASKED.
 
-    All sums are integers, so that they do not depend on `tile`.
+    The image is read in bands of `tile` pixels. All sums are integers, so they do not depend on `tile`.
     """
     bins, _ = histogram_sizes(image, config)
     counts, inner = np.zeros(k * sum(bins), np.int64), np.zeros(k)
     borders = _Borders(k)
     for band in image.bands(tile, "measuring", progress):
         rows = band.stop - band.start
-        # one row more, for the border to the next band
+        # one more row, for the borders between this band and the next
         wide = slice(band.start, min(band.stop + 1, image.shape[0]))
         regions, features = region_of(wide), pixel_features(image, wide, config)
         selected = regions[:rows] != MASKED
@@ -106,13 +106,13 @@ def measure_regions(
     histograms = counts.reshape(k, -1)
     sizes = histograms[:, : bins[0]].sum(axis=1).astype(float)
     blocks = np.split(histograms.astype(float), np.cumsum(bins)[:-1], axis=1)
-    # values close to the edge of a bin count for the next bin too
+    # smoothed over adjacent bins, because a value close to the edge of a bin is similar to values in the next bin
     smooth = np.hstack([gaussian_filter1d(block, 1.0, axis=1, mode="nearest") for block in blocks])
     return RegionGraph(sizes, smooth, bin_weights(image, config), inner / COLOR_STEPS, *borders.finish())
 
 
 def bin_weights(image: InputImage, config: SegmentConfig) -> Array:
-    """Return the weight of each bin; a grey image has the weights of its copy in RGB."""
+    """Return the weight of each bin; a grey image is treated like an RGB image with three equal channels."""
     bins, colors = histogram_sizes(image, config)
     weights = [1 / max(colors, 3)] * colors
     if image.to_lab or colors == 1:

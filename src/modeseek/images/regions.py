@@ -15,7 +15,7 @@ from modeseek.meanshift.partition import rank_by_weight
 
 # label of pixels outside the mask
 MASKED = -1
-# colours are summed as integers, in these fractions of a unit, so that the sums do not depend on the tile size
+# colours are summed as integers, in units of 1 / COLOR_STEPS, so that the sums do not depend on the tile size
 COLOR_STEPS = 256
 NO_PAIRS = np.zeros((0, 2), np.int64)
 
@@ -98,7 +98,7 @@ class RegionCollector:
         self.labels, self.connected = labels, connected
         self.sizes, self.color_sums = np.zeros(0, np.int64), np.zeros((0, channels), np.int64)
         self._pairs, self._same = [NO_PAIRS], [NO_PAIRS]
-        # the last row of the previous band, by mode and by region
+        # the modes and the region numbers of the last row of the previous band
         self._last_row: tuple[NDArray, NDArray] | None = None
 
     def add(self, band: slice, modes: NDArray, colors: Array) -> None:
@@ -124,7 +124,7 @@ class RegionCollector:
         self._last_row = modes[-1].copy(), numbers[-1].copy()
 
     def finish(self) -> tuple[Regions, Callable[[NDArray], NDArray]]:
-        """Return the regions, and a function that maps the numbers in `labels` to theirs."""
+        """Return the regions, and a function that maps the preliminary numbers in `labels` to final region numbers."""
         groups = components(len(self.sizes), np.concatenate(self._same))
         regions = Regions(self.sizes, self.color_sums, np.concatenate(self._pairs)).merged(groups)
         return regions, lambda numbers: np.where(numbers == MASKED, MASKED, groups[numbers])
@@ -146,9 +146,9 @@ def _padded(values: IntArray, k: int) -> IntArray:
 
 
 def distinct_pairs(pairs: IntArray, k: int) -> tuple[IntArray, IntArray]:
-    """Return each pair of two different numbers below k once, the lower number first, and the place of each pair.
+    """Return the distinct pairs, with the lower number first, and for each given pair its index among them.
 
-    Pairs of equal numbers have the place -1.
+    All numbers are below k. Pairs of equal numbers are left out and have the index -1.
     """
     low, high = pairs.min(axis=1, initial=k), pairs.max(axis=1, initial=-1)
     differ = low != high

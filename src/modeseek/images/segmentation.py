@@ -86,7 +86,7 @@ def segment(
         Number of pixels that are processed at a time, in whole rows (planes of a volume). It bounds the memory and
         does not change the labels.
     out : integer array, optional
-        Array of the shape of the result, int32 or int64, into which the labels are written; a memory map, say.
+        Array of the shape of the result, int32 or int64, such as a memory map, into which the labels are written.
     progress : callable, optional
         Called with a `Stage` after each tile.
     config : SegmentConfig, optional
@@ -125,7 +125,7 @@ def segment(
     min_size = check_number("min_size", min_size, strict=False)
     result = _label_array(out, (len(cuts), *checked.shape) if layered else checked.shape)
     layers = result if layered else result[None]
-    # the last layer holds the preliminary numbers until it is written
+    # the array of the last layer holds preliminary region numbers until its labels are written
     labels = layers[-1]
     cells = count_pixels(checked, bandwidths, tile, config, progress)
     _check_cells(cells, bandwidths)

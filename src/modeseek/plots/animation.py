@@ -30,10 +30,10 @@ MAX_POINTS = 4000
 FRAMES_PER_SECOND = 15
 LAST_FRAME_SECONDS = 1.5
 START_COLOR = "#DDDDDD"
-# area of a point at the end, in square points
+# area of a marker at the end of the run, in square points
 END_AREA = 40.0
 
-# moves the points to their positions at a time, counted in snapshots, and returns the changed artists
+# function of a time, counted in snapshots: moves the points to their positions then, and returns the changed artists
 DrawFrame: TypeAlias = Callable[[float], list[Artist]]
 
 
@@ -49,18 +49,18 @@ def animate(
     """Animate the points of a run, as a GIF or an MP4.
 
     Points have the colours of their final clusters, and grey dots mark where they started. Between snapshots, points
-    move on straight lines; the speed adapts to how far they move. Of more than 4,000 points, a sample with at least one
-    point of each cluster is shown, and a note states so.
+    move on straight lines; the animation is slower where they move far. If there are more than 4,000 points, a sample
+    with at least one point of each cluster is shown, and a note states so.
 
     Parameters
     ----------
     source : fitted estimator, or ChainResult
         A run that recorded its snapshots: fit with `record=["snapshots"]`.
     path : str or path-like, default=None
-        The file to write, `.gif`, or `.mp4`, which needs the program ffmpeg; it appears only once it is complete. None
-        writes no file and returns the animation.
+        The file to write, with the suffix `.gif` or `.mp4`; `.mp4` needs the program ffmpeg. The file appears only once
+        it is complete. If None, no file is written, and the animation is returned.
     labels : array-like of shape (n,), default=None
-        Clusters, -1 for noise. The default is those of the estimator; the points of a ChainResult have one colour.
+        Clusters, -1 for noise. By default, the labels of the estimator; all points of a ChainResult have one colour.
     seconds : float, default=6.0
         Duration, without the pause at the end.
     feature_names : sequence of str, default=None
@@ -84,7 +84,7 @@ def animate(
     b'GIF'
     """
     if path is not None:
-        _check_path(path)  # before the work of drawing
+        _check_path(path)  # an error should come before the work
     check_number("seconds", seconds)
     paths = read_paths(source, labels, feature_names, MAX_POINTS)
     positions, y_label = paths.positions, paths.axes[-1]
@@ -101,7 +101,7 @@ def animate(
     style_axes(ax, x_label=paths.axes[0], y_label=y_label, title=title, note=paths.note("points"))
     if not y_label:
         ax.set_yticks([])
-    # a layout for each frame would take longer than drawing it
+    # computing the layout for each frame would take longer than drawing the frame
     figure.canvas.draw()
     figure.set_layout_engine("none")
     times = _frame_times(positions, round(seconds * FRAMES_PER_SECOND))
@@ -152,7 +152,7 @@ def _make_scene(ax: Axes, paths: Paths, positions: Array) -> DrawFrame:
         update = round((1 - share) * k[before] + share * k[after])
         parts = [f"update {update:>9,}"]
         if path is not None and len(path.k):
-            draw = update * path.k[-1] / max(k[-1], 1)  # a batch of updates shares one draw
+            draw = update * path.k[-1] / max(k[-1], 1)  # the updates of a batch share one draw of h
             index = max(int(np.searchsorted(path.k, draw, side="right")) - 1, 0)
             parts.append(f"h = {path.values[index]:.3g}")
         if time >= last and count:
@@ -165,7 +165,7 @@ def _make_scene(ax: Axes, paths: Paths, positions: Array) -> DrawFrame:
 
 
 def _frame_times(positions: Array, n_frames: int) -> Array:
-    """Return the time of each frame, counted in snapshots, slower where points move far.
+    """Return the time of each frame, counted in snapshots; more frames lie where points move far.
 
     Examples
     --------

@@ -12,12 +12,12 @@ from modeseek.plots.style import DASHED, log_ticks, new_axes, style_axes
 
 # uniform numbers from the whole of [0, 1) show which bandwidths a policy can draw
 PROBES = np.array([0.0, 0.25, 0.5, 0.75, 1.0 - 2.0**-53])
-# smallest distance between the labels of the range, as a share of the height
+# smallest distance between the labels at the right of the axes, as a share of the height of the axes
 LABEL_DISTANCE = 0.055
 
 
 def plot_bandwidths(source: RunSource, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the bandwidth of each update, with the range that it is drawn from and its limit h_inf.
+    """Draw the bandwidth of each update, the range from which it is drawn, and the limit h_inf of this range.
 
     The axis of the updates is logarithmic, because the range changes most at the start. If the draws are independent of
     each other, the band is the range of the next draw, which may shrink towards h_inf. If each draw depends on the
@@ -75,9 +75,9 @@ def _draws_are_independent(policy: BandwidthPolicy) -> bool:
 
 
 def _draw_range(ax: Axes, run: Run, last: int, color: str) -> dict[str, float]:
-    """Draw the band of possible draws and lines at the ends of the range; return these, by name.
+    """Draw the band of possible draws and lines at the ends of the range; return the ends by name.
 
-    A policy that always draws the same bandwidth has no range.
+    Nothing is drawn for a policy that always draws the same bandwidth.
     """
     policy, settings = run.settings.policy, run.settings
     ends = {name: h for name, h in settings.bandwidths.items() if name != "bandwidth"}

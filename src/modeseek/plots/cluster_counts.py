@@ -40,7 +40,8 @@ def plot_cluster_counts(source: CountsSource, *, figure: Figure | None = None, t
     For a sweep, the horizontal axis is the bandwidth, on a logarithmic scale, and the lifetime of a number is the ratio
     of the last to the first bandwidth with that number of clusters. For a merge tree, the axis is the prominence that a
     mode needs to be a cluster, and the lifetime is a difference. A number with a long lifetime is a property of the
-    data, one with a short lifetime depends on the setting. The longest lifetimes of more than one cluster are coloured.
+    data; a number with a short lifetime depends on the setting. Among the numbers above one, those with the longest
+    lifetimes are coloured.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def plot_cluster_counts(source: CountsSource, *, figure: Figure | None = None, t
 def _draw(above: Axes, below: Axes, plateaus: list[_Plateau], *, log: bool) -> None:
     if log:
         below.set_xscale("log")
-    # the lifetime of a number that holds at one bandwidth or prominence only
+    # lifetime of a number of clusters that occurs at a single bandwidth or prominence
     least = 1.0 if log else 0.0
     several = [each for each in plateaus if each.n_clusters > 1 and not each.unbounded]
     several.sort(key=lambda each: -each.lifetime)
@@ -131,11 +132,11 @@ def _write(ax: Axes, text: str, x: float, y: float, align: str = "center") -> No
 
 
 def _plateaus_of_tree(tree: MergeTree) -> list[_Plateau]:
-    """Return the numbers of clusters from prominence 0 to a little more than the largest finite prominence."""
+    """Return the plateaus from prominence 0 to a little more than the largest finite prominence."""
     finite = np.unique(tree.prominence[np.isfinite(tree.prominence) & (tree.prominence > 0)])
     top = float(finite.max(initial=0.0)) or 1.0
     edges = [0.0, *finite.tolist(), 1.35 * top]
-    # a mode is a cluster up to the level of its prominence
+    # a mode is a cluster if the level is at most its prominence
     counts = [int((tree.prominence >= high).sum()) for high in finite] + [int(np.isinf(tree.prominence).sum())]
     plateaus = [_Plateau(n, a, b, b - a) for n, a, b in zip(counts, edges[:-1], edges[1:], strict=True)]
     return [*plateaus[:-1], plateaus[-1]._replace(unbounded=True)]

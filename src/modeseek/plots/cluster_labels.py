@@ -1,4 +1,4 @@
-"""Names of clusters in a plot: a legend beside it, or numbers in it if there are too many for a legend."""
+"""Names of clusters in a plot: a legend to the right, or numbers at the clusters if there are too many of them."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,13 +11,13 @@ from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette
 
 MAX_IN_LEGEND = 12
 MAX_NUMBERS = 200
-# size of a number, as shares of the plot
+# width of a digit and height of a line, as shares of the axes
 LETTER_WIDTH = 0.013
 LINE_HEIGHT = 0.038
 
 
 def cluster_legend(ax: Axes, clusters: NDArray[np.generic], sizes: IntArray, n_noise: int, *, ringed: str = "") -> None:
-    """List the clusters with colours and sizes beside the axes, if there are at most `MAX_IN_LEGEND`.
+    """List the clusters with colours and sizes to the right of the axes, if there are at most `MAX_IN_LEGEND`.
 
     If `ringed` is not empty, the last line of the legend shows a dark ring with this text.
     """

@@ -22,7 +22,7 @@ from modeseek.plots.style import add_colorbar, new_axes, style_axes
 MAX_ROWS = 1000
 # at least one row of each cluster is drawn, so this limits the number of clusters
 MAX_CLUSTERS = 4000
-# clusters that take a smaller share of the side of the matrix have no name beside it
+# clusters with a smaller share of the drawn points have no name at the edge of the matrix
 MIN_NAMED = 0.03
 STRIP_WIDTH = 0.025
 
@@ -36,17 +36,18 @@ def plot_coassociation(
 
     Stable clusters are dark squares on the diagonal. A square off the diagonal joins two clusters that some partitions
     merge; a pale square on the diagonal is a cluster that some partitions split. Within a cluster, points are ordered
-    by how often they share a cluster with its other points. Of more than 1,000 points, a sample with at least one point
-    of each cluster is drawn, and a note states so.
+    by how often they share a cluster with the other points of the cluster. If there are more than 1,000 points, a
+    sample with at least one point of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
     source : fitted estimator, or array-like of shape (n_partitions, n)
         A StochasticMeanShift or DoublyStochasticMeanShift with several chains (such as `n_chains=16`): the plot shows
-        the share of the chains in which two points share a cluster. A ModeSeek: the plot shows the probability by
-        `memberships_`. Or several partitions of the same points, as rows of labels 0, 1, ...
+        the share of the chains in which two points share a cluster. A ModeSeek: the plot shows the probability that two
+        points share a cluster, computed from `memberships_`. Or several partitions of the same points, one in each row,
+        as labels 0, 1, ...
     labels : array-like of shape (n,), default=None
-        Clusters to order by, -1 for noise. The default is those of the estimator, or the consensus of the partitions.
+        Clusters to order by, -1 for noise. By default, the labels of the estimator, or the consensus of the partitions.
     ax : matplotlib Axes, default=None
         The axes to draw on; None creates a pyplot figure.
     title : str, default=None
@@ -92,7 +93,10 @@ def plot_coassociation(
 
 
 def _read_partitions(source: PartitionsSource) -> tuple[IntArray, FitResult | None]:
-    """Return partitions, one in each row, and the result of an estimator, which has none if it has memberships."""
+    """Return partitions, one in each row, and the result if the source is an estimator.
+
+    There are no partitions if the result has memberships instead.
+    """
     if isinstance(source, ModeSeek | RandomChainClusterer):
         check_is_fitted(source)
         result = source.result_
@@ -114,7 +118,7 @@ def _read_partitions(source: PartitionsSource) -> tuple[IntArray, FitResult | No
 
 
 def _coassociation(partitions: IntArray, result: FitResult | None, rows: IntArray) -> tuple[Array, str]:
-    """Return the share for each pair of rows, and the meaning of the shares."""
+    """Return how often each pair of rows shares a cluster, from 0 to 1, and the label of the colour bar."""
     if result is not None and not len(partitions):
         memberships = result.row_memberships(rows)
         shares = memberships @ memberships.T

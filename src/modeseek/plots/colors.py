@@ -1,4 +1,4 @@
-"""Colours that can be distinguished, also by colour-blind readers."""
+"""Colours that colour-blind readers can distinguish too."""
 
 from math import gcd
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-# Okabe and Ito (2008) without black, the colour of centres; yellow is last because it is faint on white
+# the palette of Okabe and Ito (2008) without black, which marks centres; yellow is last because it is faint on white
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 NOISE_COLOR = "#B4B4B4"
 TEXT_COLOR = "#333333"
 MUTED_COLOR = "#777777"
-# for shares from 0 to 1 in matrices
+# colour map of matrices whose entries are shares from 0 to 1
 SHARE_COLORS = LinearSegmentedColormap.from_list("share", ["#FBFBFB", OKABE_ITO[0], "#00324F"])
 
 
 def palette(n: int) -> list[str]:
-    """Return n colours; up to 200 differ visibly.
+    """Return n colours as "#rrggbb"; up to 200 colours differ visibly.
 
     Up to seven colours are those of Okabe and Ito. More colours lie on rings of equal lightness in the OKLCH space, in
-    which distances match perceived differences: colour i is on ring i mod r. The hues of a ring are evenly spaced, and
-    their order separates the hues of consecutive colours.
+    which distances match perceived differences. Consecutive colours are on different rings. The hues of a ring are
+    evenly spaced, and ordered such that consecutive colours have distant hues.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def palette(n: int) -> list[str]:
     step, ring = np.divmod(np.arange(n), n_rings)
     hue = 2 * np.pi * (step * stride / n_hues + ring * 0.382)
     lightness = np.linspace(0.50, 0.84, n_rings)[ring]
-    # light colours of high chroma lie outside the sRGB gamut
+    # lower chroma for light colours, which would otherwise lie outside the sRGB gamut
     chroma = 0.17 - 0.15 * (lightness - 0.50)
     return [to_hex(rgb) for rgb in _oklch_to_rgb(lightness, chroma, hue)]
 
@@ -68,6 +68,9 @@ def _oklch_to_rgb(lightness: Array, chroma: Array, hue: Array) -> Array:
 
 def point_colors(labels: NDArray[np.generic], clusters: NDArray[np.generic], alpha: Array) -> Array:
     """Return the colour of each point as (n, 4) RGBA: the colour of its cluster, or grey for noise.
+
+    `clusters` are the distinct labels without -1, in ascending order. The opacity of a point is its entry of `alpha`
+    times 0.85, or times 0.6 for noise.
 
     Examples
     --------

@@ -24,12 +24,12 @@ MAX_TICKS = 20
 # width of a block and space between blocks, as shares of the plot
 BLOCK_WIDTH = 0.055
 BLOCK_SPACE = 0.02
-# names of blocks that are closer than a line are left out
+# height of a line of text as a share of the plot; a name that is closer to the previous one is left out
 LINE_HEIGHT = 0.035
 
 
 class _Comparison(NamedTuple):
-    """Clusters of two partitions. Those of the second are in the order of the clusters of the first that they match.
+    """Clusters of two partitions. Clusters of the second partition have the order of their matches in the first.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def plot_comparison(
 
 
 def _encode(name: str, source: ClusteringSource) -> tuple[IntArray, list[str]]:
-    """Return labels as 0, 1, ..., with noise last, and the names of the clusters."""
+    """Return the labels as numbers 0, 1, ..., of which noise has the last, and the names of the clusters."""
     labels = np.asarray(read_clustering(source).labels)
     if labels.ndim != 1 or not len(labels):
         raise ValueError(f"{name} must have one label for each point; got shape {labels.shape}.")
@@ -134,7 +134,8 @@ def _compare(first: tuple[IntArray, list[str]], second: tuple[IntArray, list[str
     partners[partners < 0] = a + np.arange((partners < 0).sum())
     if noise and other_noise:
         matched[a, b] = True
-    # clusters next to their partner; those without one by the mean position of their points in the first partition
+    # a cluster is placed next to its partner; without a partner, at the mean position of its points in the first
+    # partition
     origin = (counts * np.arange(shape[0])[:, None]).sum(axis=0) / np.maximum(counts.sum(axis=0), 1)
     order = np.append(
         np.argsort(np.where(partners < a, partners, origin[:b] + 0.5), kind="stable"), np.arange(b, shape[1])
@@ -159,7 +160,7 @@ def _draw_flow(ax: Axes, compared: _Comparison, names: tuple[str, str]) -> None:
         height = float(counts[i, j]) * scale
         stays = compared.matched[i, j]
         ribbon = _ribbon(starts[0][i], starts[1][j], height)
-        # ribbons of points that change lie above the others
+        # ribbons of points that change their cluster are drawn above the other ribbons
         ribbon.set(
             facecolor=compared.colors[0][i], alpha=0.22 if stays else 0.72, linewidth=0, zorder=1 if stays else 1.5
         )

@@ -1,4 +1,4 @@
-"""Lines with intervals: one quantity against another, one line for each thing compared."""
+"""Plots of lines with intervals, such as a score against the number of points, with one line for each method."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class LineStyle:
 
 
 def style_cycle(n: int) -> list[LineStyle]:
-    """Return n styles that differ in colour, and also in marker or dash, so that they differ in greyscale.
+    """Return n styles with different colours, and different markers or dashes that can be told apart in greyscale.
 
     Examples
     --------
@@ -124,16 +124,16 @@ def plot_lines(
     ax : matplotlib Axes, default=None
         The axes to draw on; None creates a pyplot figure.
     styles : mapping of str to LineStyle, default=None
-        Styles by name of the line. Other lines take theirs from `style_cycle`. Names of other lines are ignored, so
-        that several panels can share one mapping.
+        Styles by the name of the line. A line without an entry gets its style from `style_cycle`. Names that are not
+        in `lines` are ignored, so several panels can share one mapping.
     x_label, y_label : str, default=""
         Labels of the axes.
     title : str, default=None
         A title.
     reference : float, default=None
-        Height of a thin dotted line, such as the true value.
+        Value of y at which a thin dotted line is drawn, such as the true value.
     reference_label : str, default=""
-        Name of that line in the legend.
+        Name of the dotted line in the legend.
     log_x, log_y : bool, default=False
         Whether the axis is logarithmic. Its ticks are plain numbers.
     legend : bool, default=True
@@ -175,7 +175,7 @@ def plot_lines(
 
 
 def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
-    """Put one legend below a figure with several panels, in which each name occurs once.
+    """Put one legend for all panels below a figure; each name occurs once.
 
     The legends of the panels are removed. A figure without a layout engine gets the constrained layout, which makes
     space for the legend.
@@ -208,7 +208,7 @@ def legend_below(figure: Figure, axes: Axes | Iterable[Axes]) -> Legend:
             panel_legend.remove()
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
-    # as few columns as possible for the smallest number of rows
+    # the smallest number of rows that fits, with as few columns as possible
     column = LETTER_INCHES * max(map(len, entries), default=1) + 0.75
     n_fitting = max(1, int(figure.get_figwidth() / column))
     n_columns = max(1, ceil(len(entries) / max(1, ceil(len(entries) / n_fitting))))
@@ -279,7 +279,7 @@ def _set_x_ticks(ax: Axes, x: Array, *, log: bool) -> None:
 
 
 def _spaced_labels(ax: Axes, values: Array, *, log: bool) -> list[str]:
-    """Return labels of ticks, empty where a label would overlap the previous one."""
+    """Return the labels of the ticks, with "" where a label would overlap the previous one."""
     low, high = ax.get_xlim()
     positions = np.log(values / low) / np.log(high / low) if log else (values - low) / (high - low)
     letters = ax.bbox.width / ax.figure.dpi / LETTER_INCHES

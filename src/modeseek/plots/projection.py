@@ -53,7 +53,7 @@ class PrincipalComponents(NamedTuple):
 
 
 def principal_components(X: Array, count: int) -> PrincipalComponents:
-    """Return the leading principal components of the rows, at most as many as features.
+    """Return the `count` leading principal components of the rows, or all of them if there are fewer features.
 
     Examples
     --------
@@ -79,7 +79,10 @@ def principal_components(X: Array, count: int) -> PrincipalComponents:
 
 
 def robust_limits(points: Array) -> tuple[Array, Array]:
-    """Return the limits of plot axes without outliers: few values that leave less than half of an axis to all others.
+    """Return the lower and upper limits of plot axes that leave out outliers.
+
+    A value is an outlier if its distance to the central 99% of the values is larger than the range of these 99%. Fewer
+    than 20 points have no outliers.
 
     Examples
     --------
@@ -101,9 +104,9 @@ def robust_limits(points: Array) -> tuple[Array, Array]:
 
 
 def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Projection:
-    """Return one or two features, and more features as the first two principal components of X.
+    """Project points and centres to a plot: up to two features unchanged, more by two principal components of X.
 
-    Of two features named latitude and longitude, the longitude is the horizontal axis.
+    If two features are named latitude and longitude, the longitude is the horizontal axis.
 
     Parameters
     ----------

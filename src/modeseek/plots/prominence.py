@@ -10,7 +10,7 @@ from modeseek.plots.colors import NOISE_COLOR, TEXT_COLOR, palette
 from modeseek.plots.sources import TreeSource, read_tree
 from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
-# area of a marker in square points: the smallest, and what is added for the heaviest
+# areas of markers in square points: the smallest, and the scale of what is added in proportion to the size of a mode
 MIN_AREA = 14.0
 EXTRA_AREA = 700.0
 # position and half-height of the band of modes that never merge, in units of the largest finite prominence
@@ -79,7 +79,7 @@ def plot_prominence(
 
 
 def _draw_never_band(ax: Axes, highest: float, *, ticks: bool) -> None:
-    """Draw the band at the top for modes that never merge; below it, show ticks only if they mean something."""
+    """Draw the band at the top for modes that never merge; `ticks` is whether the axis below it has ticks."""
     low, high = ((NEVER_POSITION + side * NEVER_HALF_HEIGHT) * highest for side in (-1, 1))
     ax.set_ylim(0.0, high)
     ax.axhspan(low, high, color="#F4F4F4", linewidth=0, zorder=0)

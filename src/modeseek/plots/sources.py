@@ -24,7 +24,7 @@ TreeSource: TypeAlias = MergeTree | ModeSeek
 
 
 class Clustering(NamedTuple):
-    """Labels, and further parts of a fitted estimator where it has them."""
+    """The labels of points, and the centres, confidence and feature names of the estimator, if it has them."""
 
     labels: ArrayLike
     centers: ArrayLike | None = None
@@ -44,7 +44,7 @@ class Run(NamedTuple):
     labels : (n,) integer array or None
         Cluster of each point that moved; None for a ChainResult.
     settings : FitSettings
-        Settings in force; empty for a ChainResult.
+        Settings of the fit, including values chosen from the data; empty for a ChainResult.
     n_chains : int
         Number of chains; the run is the first of them.
     """
@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
     @property
     def which(self) -> str:
-        """Which chain the run is, for labels; empty if there is one chain only."""
+        """Text that says which chain is drawn, such as "first of 8 chains"; "" if there is only one."""
         return "" if self.n_chains == 1 else f"first of {self.n_chains} chains"
 
     def recorded(self, name: str) -> Series:
@@ -68,26 +68,26 @@ class Run(NamedTuple):
         return series
 
     def how_to_record(self, names: Sequence[str]) -> str:
-        """Return what to call to record some quantities."""
+        """Return the part of an error message that says how to record the named quantities."""
         if self.labels is None:
             return f"run with record=Record({', '.join(f'{name}=1' for name in names)})"
         return f"fit with record={list(names)}"
 
     def labels_of_points(self, labels: ArrayLike | None, n: int) -> IntArray:
-        """Return the labels of the n points of the run: the given ones, those of the estimator, or 0."""
+        """Return `labels` or, if None, the labels of the estimator, or n zeros for a ChainResult."""
         if labels is not None:
             return check_column("labels", labels, n)
         return np.zeros(n, dtype=np.intp) if self.labels is None else self.labels
 
 
 class TreeClusters(NamedTuple):
-    """A merge tree with clusters.
+    """A merge tree, and the clusters in whose colours it is drawn.
 
     Attributes
     ----------
     tree : MergeTree
     level : float or None
-        Prominence that a mode needs to be a cluster, if the clusters have such a level.
+        Prominence that a mode needs to be a cluster; None if the clusters were not chosen by prominence.
     labels : (n_rows,) integer array
         Cluster of each row; -1 for noise.
     is_top : (m,) boolean array
@@ -109,7 +109,7 @@ class TreeClusters(NamedTuple):
 
 
 def read_clustering(source: ClusteringSource) -> Clustering:
-    """Return the labels of a fitted estimator with its centres, confidence and feature names, or labels as given.
+    """Return the labels, centres, confidence and feature names of a fitted estimator, or only the given labels.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def read_clustering(source: ClusteringSource) -> Clustering:
     if not isinstance(source, BaseEstimator):
         return Clustering(source)
     check_is_fitted(source)
-    # scikit-learn's names, which estimators of any library may or may not have
+    # attribute names of scikit-learn; estimators of other libraries may lack them
     names = getattr(source, "feature_names_in_", None)
     names = None if names is None else list(names)
     if isinstance(source, BaseClusterer):
@@ -146,7 +146,7 @@ def read_run(source: RunSource) -> Run:
 
 
 def read_tree(source: TreeSource, level: float | None) -> TreeClusters:
-    """Return the merge tree of a source with the clusters of the estimator or, if given, those of a level."""
+    """Return the merge tree of a source and its clusters at `level`, or by default those of the estimator."""
     if isinstance(source, ModeSeek):
         check_is_fitted(source)
         tree = source.tree_
@@ -175,10 +175,10 @@ def check_column(name: str, values: ArrayLike, n: int) -> NDArray[np.generic]:
 
 
 def sample_rows(labels: IntArray, n_most: int, n_each: int = 1) -> IntArray:
-    """Return a reproducible random sample of rows, in random order, with at least `n_each` rows of each cluster.
+    """Return a reproducible random sample of at most `n_most` rows, in random order.
 
-    The random order keeps clusters from covering each other when the rows are drawn. If there are more than `n_most`
-    clusters, the sample has one row of each.
+    The sample takes up to `n_each` rows of each cluster first. If there are more than `n_most` clusters, it has one row
+    of each. Because of the random order, clusters do not cover each other when the rows are drawn.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def sample_rows(labels: IntArray, n_most: int, n_each: int = 1) -> IntArray:
 
 
 def _labels_of_climbers(result: FitResult) -> IntArray:
-    """Return the label of each point that moved: that of its row or, for seeds, of the mode nearest to its end."""
+    """Return the label of each point that moved: that of its row, or of the nearest mode for a run from seeds."""
     snapshots = None if result.trace is None else result.trace.snapshots
     if snapshots is None or snapshots.values.shape[1] == len(result.labels):
         return np.asarray(result.labels)

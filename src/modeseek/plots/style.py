@@ -1,4 +1,4 @@
-"""Style that all plots share: axes, ticks, titles, colour bars, and figures as files."""
+"""Style shared by all plots: axes, ticks, titles and colour bars. `save_figure` writes a figure to a file."""
 
 import os
 import textwrap
@@ -18,7 +18,7 @@ from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
 FIGURE_SIZE = (7.2, 5.0)
-# approximate width of a letter of ten points
+# approximate width of a letter at a font size of 10 points
 LETTER_INCHES = 0.085
 DASHED = (0, (4, 3))
 
@@ -30,7 +30,7 @@ def new_axes() -> Axes:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return a new pyplot figure with the given size in inches."""
-    # the import selects a window system, which callers that pass their own axes do not need
+    # the import selects a window system; callers that pass their own axes do not need one
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(width, height), layout="constrained")
@@ -68,9 +68,9 @@ def style_axes(ax: Axes, *, x_label: str, y_label: str, title: str | None = None
 def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large") -> None:
     """Put a bold title at the left above the axes, and a small note between the title and the axes.
 
-    A note that is longer than the axes are wide is wrapped.
+    A note that is wider than the axes is wrapped.
     """
-    # small letters are a sixth narrower
+    # letters of the small font are a sixth narrower than LETTER_INCHES
     note = textwrap.fill(note, max(30, int(1.2 * ax.bbox.width / ax.figure.dpi / LETTER_INCHES)))
     if title:
         pad = 10 + 12 * len(note.splitlines())
@@ -81,7 +81,7 @@ def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large
 
 
 def draw_points(ax: Axes, positions: Array, **options: Any) -> PathCollection:
-    """Draw points with the options of `Axes.scatter`; in vector files, many points become an image."""
+    """Draw points with the options of `Axes.scatter`. In vector files, more than 5,000 points become a bitmap."""
     return ax.scatter(positions[:, 0], positions[:, 1], rasterized=len(positions) > 5000, **options)
 
 
@@ -96,10 +96,9 @@ def add_colorbar(ax: Axes, image: mpl.cm.ScalarMappable, label: str) -> None:
 def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     """Write a figure to a file; the file appears only once it is complete.
 
-    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). A figure that is made and saved in the same way
-    gives the same bytes, and pyplot is not used. Each drawing of a figure with a constrained layout starts from the
-    layout of the previous drawing, so positions may differ in their last digits: save the files of one figure in a
-    fixed order.
+    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). Pyplot is not used. Figures that are made and
+    saved in the same way give identical files. If you save one figure to several files, do so in a fixed order: a
+    constrained layout starts from the layout of the previous drawing, and positions may differ in their last digits.
 
     Parameters
     ----------
@@ -117,14 +116,14 @@ def save_figure(path: str | os.PathLike[str], figure: Figure) -> None:
     b'PNG'
     """
     suffix = check_target(path, FIGURE_SUFFIXES).suffix.lower()
-    # without the date and without random names, so that the file is reproducible
+    # dates and random names are left out, so that the file is reproducible
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "modeseek"}), atomic_path(path) as part:
         figure.savefig(part, dpi=160, metadata=metadata)
 
 
 def log_ticks(axis: Axis, low: float, high: float) -> None:
-    """Put ticks with plain numbers on a logarithmic axis from low to high."""
+    """Put ticks with plain numbers on a logarithmic axis whose limits are low and high."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if log10(high / low) < 2.5 else (1,)))
     plain_ticks(axis)
     axis.set_minor_locator(NullLocator())
@@ -136,5 +135,5 @@ def plain_ticks(axis: Axis) -> None:
 
 
 def format_number(value: float, _position: int | None = None) -> str:
-    """Return a number as 1,000,000 or 0.05; in scientific notation if it is very large or very small."""
+    """Format a number as in 1,000,000 or 0.05, or in scientific notation if it is very large or very small."""
     return f"{value:,.10g}" if value == 0 or 1e-4 <= abs(value) < 1e9 else f"{value:.4g}"

@@ -23,7 +23,7 @@ QUANTITIES = {
 }
 PANEL_WIDTH = 3.9
 PANEL_HEIGHT = 2.7
-# an axis is logarithmic if the ratio of its largest to its smallest value is larger
+# an axis is logarithmic if the ratio of its largest to its smallest value exceeds this number
 LOG_RATIO = 20.0
 
 

@@ -70,15 +70,15 @@ def plot_trajectories(
     """Draw the path of each point from its start to its end.
 
     Starts are grey dots, ends have the colour of the cluster. One feature is drawn against the number of updates, two
-    features as they are, and more by the first two principal components of the data. Of more than 2,000 points, a
-    sample with at least one point of each cluster is drawn, and a note states so.
+    features unchanged, and more by the first two principal components of the data. If there are more than 2,000 points,
+    a sample with at least one point of each cluster is drawn, and a note states so.
 
     Parameters
     ----------
     source : fitted estimator, or ChainResult
         A run that recorded its snapshots: fit with `record=["snapshots"]`.
     labels : array-like of shape (n,), default=None
-        Clusters, -1 for noise. The default is those of the estimator; the points of a ChainResult have one colour.
+        Clusters, -1 for noise. By default, the labels of the estimator; all points of a ChainResult have one colour.
     feature_names : sequence of str, default=None
         Labels of the axes for one or two features.
     ax : matplotlib Axes, default=None
@@ -122,7 +122,7 @@ def plot_trajectories(
 
 
 def read_paths(source: RunSource, labels: ArrayLike | None, feature_names: Sequence[str] | None, n_most: int) -> Paths:
-    """Return the paths of at most `n_most` points of a run, projected by the positions at the start."""
+    """Return the paths of at most `n_most` points of a run; the projection is fitted to the positions at the start."""
     run = read_run(source)
     snapshots = run.recorded("snapshots")
     all_labels = run.labels_of_points(labels, snapshots.values.shape[1])
@@ -150,7 +150,7 @@ def _draw(ax: Axes, positions: Array, paths: Paths, *, mark_ends: bool) -> None:
 
 
 def _style_time_axis(ax: Axes, k: IntArray) -> None:
-    """Make the time axis logarithmic after the first sweep, since most movement is at the start."""
+    """Make the time axis logarithmic after the first recorded update, because most movement is at the start."""
     later = k[k > 0]
     if not len(later):
         ax.set_yticks([0])

@@ -12,14 +12,14 @@ from modeseek.plots.style import new_axes, style_axes
 from modeseek.plots.tree_layout import layout_hills
 from modeseek.selection.modes import MergeTree
 
-# share of the weight that may lie below the plot, so that a few isolated points do not take half of it
+# share of the weight that may lie below the plot, so that a few isolated points do not take half of its height
 MAX_SHARE_BELOW = 0.005
 
 
 def plot_tree(
     source: TreeSource, *, level: float | None = None, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw how the modes of a density merge as the density decreases.
+    """Draw how the modes (local maxima) of a density merge as the density decreases.
 
     Each cluster is a hill whose width is its weight, and minor modes are peaks on a hill. Points that are connected
     above some density are next to each other. A line goes from the top of a hill down to its saddle, and from there to
@@ -28,9 +28,10 @@ def plot_tree(
     Parameters
     ----------
     source : MergeTree or fitted ModeSeek
-        The modes. The points of a ModeSeek have the colours of their clusters.
+        The merge tree. The points of a ModeSeek have the colours of their clusters.
     level : float, default=None
-        Prominence that a hill needs. The default is the chosen level or, without one, the connected components.
+        Prominence that a mode needs to be a hill of its own. The default is the level that was chosen; if there is
+        none, each connected component is a hill.
     ax : matplotlib Axes, default=None
         The axes to draw on; None creates a pyplot figure.
     title : str, default=None
@@ -64,14 +65,14 @@ def plot_tree(
     peaks, x = np.zeros(len(tree)), 0.0
     for hill in hills:
         edges = x + np.concatenate([[0.0], np.cumsum(hill.weights)])
-        # each point is a column with two corners at its height
+        # a point is drawn as a column, whose two upper corners have the height of the point
         outline_x, outline_y = (
             np.repeat(edges, 2)[1:-1],
             np.repeat(np.maximum(tree.point_tree.heights[hill.points], floor), 2),
         )
         for label in np.unique(labels[hill.points]):
             where = np.repeat(labels[hill.points] == label, 2)
-            # the line makes columns narrower than a pixel visible
+            # columns narrower than a pixel are visible because of the line
             ax.fill_between(outline_x, outline_y, ground, where=where, color=colors[label], linewidth=0.4, zorder=2)
         top = int(np.flatnonzero(hill.points == tree.inverse[tree.row[hill.mode]])[0])
         peaks[hill.mode] = (edges[top] + edges[top + 1]) / 2
@@ -100,7 +101,7 @@ def _draw_merges(ax: Axes, tree: MergeTree, modes: list[int], peaks: Array) -> N
 
 
 def _lowest_height(tree: MergeTree, n_hills: int) -> float:
-    """Return the lower end of the plot: above it are nearly all points and all saddles."""
+    """Return the lower end of the plot, which is below nearly all points and all saddles."""
     order = np.argsort(tree.point_tree.heights, kind="stable")
     share = np.cumsum(tree.weights[order]) / tree.weights.sum()
     lowest = float(tree.point_tree.heights[order][np.searchsorted(share, MAX_SHARE_BELOW)])

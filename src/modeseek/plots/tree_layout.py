@@ -1,4 +1,9 @@
-"""Horizontal positions in the plot of a merge tree: connected points are neighbours, lines do not cross."""
+"""Order of the points, from left to right, in the plot of a merge tree.
+
+A merge tree holds the modes (local maxima) of a density, and the saddles at which they merge as the density decreases.
+The plot shows a mode as a hill: its points stand side by side, each as high as its density. The order keeps connected
+points next to each other, and the lines between hills do not cross.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.modes import MergeTree, cut
 
-# more points cannot be distinguished
+# of more points, a sample is drawn, because they could not be distinguished
 MAX_POINTS = 20_000
 
 
@@ -23,7 +28,7 @@ class Hill(NamedTuple):
     points : (n,) integer array
         Points of the mode and of the modes that merge into it.
     weights : (n,) array
-        Widths of the points.
+        Weights of the points, which are their widths in the plot.
     """
 
     mode: int
@@ -34,9 +39,9 @@ class Hill(NamedTuple):
 def layout_hills(tree: MergeTree, level: float, max_points: int = MAX_POINTS) -> list[Hill]:
     """Return the hills of the modes with at least the given prominence, in the order of `order_modes`.
 
-    Points are added from the top down, each on the lighter side of its hill, and hills that merge are joined as a
-    whole. So all points above a saddle are next to each other, and the outline of a hill follows the density. Of more
-    than `max_points` points, a sample is laid out.
+    Points are added by decreasing density, each at the end of its hill that has less weight so far. Hills that merge
+    are joined as a whole. Therefore all points above a saddle are next to each other, and the outline of a hill follows
+    the density. If there are more than `max_points` points, a sample is laid out.
 
     Examples
     --------
@@ -55,7 +60,8 @@ def layout_hills(tree: MergeTree, level: float, max_points: int = MAX_POINTS) ->
     weight = np.zeros(len(labels))
     weight[points] = weights
     merging = np.flatnonzero(tree.prominence < level)
-    # events are points, or merges as -1 - mode; at equal height points come first, so that a saddle is in the valley
+    # an event is a point, or a merge, written as -1 - mode; at equal height, points come first, so that the point at
+    # the saddle lies between the two hills
     heights = np.concatenate([tree.point_tree.heights[points], tree.saddle[merging]])
     events = np.concatenate([points, -1 - merging])
     strips, root = [_Strip() for _ in range(len(tree))], list(range(len(tree)))
@@ -76,8 +82,8 @@ def layout_hills(tree: MergeTree, level: float, max_points: int = MAX_POINTS) ->
 def order_modes(tree: MergeTree, count: int) -> list[int]:
     """Return the first `count` modes from left to right, each next to the modes that merge into it.
 
-    Modes that merge at a higher density are closer. Horizontal lines at the saddles, from each mode to its elder, then
-    cross no other line.
+    Modes that merge at a higher density are closer. If a line at the height of the saddle joins each mode to its elder
+    (the higher mode that it merges with), no two of these lines cross.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def order_modes(tree: MergeTree, count: int) -> list[int]:
     """
     groups: dict[int, deque[int]] = {mode: deque([mode]) for mode in range(count)}
     n_joined = [0] * count
-    # from the highest saddle down, a group is complete before it joins another one
+    # in the order of decreasing saddles, each group is complete before it joins another one
     for mode in sorted(range(count), key=lambda mode: -tree.saddle[mode]):
         elder = int(tree.elder[mode])
         if elder < 0:
@@ -142,7 +148,7 @@ def _sample_points(tree: MergeTree, mode_of_point: IntArray, max_points: int) ->
     n = len(tree.weights)
     if n <= max_points:
         return np.arange(n), tree.weights
-    # the points of each mode from its peak down; a point that is kept stands for those up to the next
+    # the points of each mode by decreasing density; a kept point gets the weight of all points up to the next kept one
     order = np.lexsort((-tree.point_tree.heights, mode_of_point))
     kept = np.zeros(n, dtype=bool)
     kept[:: -(-n // max_points)] = True

@@ -1,8 +1,7 @@
 """Blocks of a page: frozen values that hold the content; `rendering` turns them into HTML and Markdown.
 
-Texts are Markdown with code, bold, italic and links (see `markdown_text`), or literal where they are `PlainText`. A new
-kind of block needs a class here and a macro of the same name in `templates/blocks.html.j2` and
-`templates/blocks.md.j2`.
+A text is Markdown with code, bold, italic and links (see `markdown_text`); a `PlainText` is shown literally. A new kind
+of block needs a class here and a macro of the same name in `templates/blocks.html.j2` and `templates/blocks.md.j2`.
 """
 
 import re
@@ -15,7 +14,7 @@ VERDICT_KINDS = ("good", "partly", "bad")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; the contents of the page list levels 2 and 3.
+    """A heading. The table of contents lists the headings of levels 2 and 3.
 
     Attributes
     ----------
@@ -134,7 +133,7 @@ class TableBlock:
     caption : str
         Text above the table that explains it.
     numeric : bool
-        Whether to right-align columns of numbers, the first column aside.
+        Whether to right-align columns of numbers. The first column is always left-aligned.
     stacked : bool
         Whether narrow screens show the cells of each row below each other, with the names of their columns.
     """

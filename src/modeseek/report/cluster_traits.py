@@ -8,7 +8,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.report.report_data import ExtraColumn, ReportData
 
-# columns with more distinct values are not summarised by the frequency of each value
+# columns with at most this many distinct values are summarised by the frequency of each value
 MAX_CATEGORIES = 20
 # clusters and doubtful rows that the tables list
 MAX_CLUSTERS = 40
@@ -29,9 +29,10 @@ def feature_separation(data: ReportData) -> Array:
 
 
 def typical_rows(data: ReportData) -> IntArray:
-    """Return for each cluster the row nearest to its mean, which minimizes the sum of squared distances in it.
+    """Return for each cluster the row nearest to the mean of the cluster.
 
-    Distances are between rows as they were clustered. Ties go to the first row.
+    It has the smallest sum of squared distances to the rows of the cluster. Distances are measured between rows as they
+    were clustered. Of equally near rows, the first is returned.
     """
     rows = np.flatnonzero(data.labels >= 0)
     labels = data.labels[rows]
@@ -52,7 +53,7 @@ def named_rows(data: ReportData) -> IntArray:
 
 
 def second_choices(data: ReportData, rows: IntArray) -> list[SecondChoice | None]:
-    """Return for each row the cluster of its second largest membership; None without memberships."""
+    """Return the second choice of each of the given rows; None if the result has no memberships."""
     if not len(rows) or data.result is None or data.result.memberships is None:
         return [None] * len(rows)
     memberships = data.result.row_memberships(rows)[:, data.cluster_labels]

@@ -54,8 +54,8 @@ def write_report(
     path : str or path-like
         The file to write, with the suffix `.html`.
     estimator : fitted clusterer
-        An estimator of this library, or any other scikit-learn clusterer with `labels_`, where -1 is noise. Of other
-        clusterers, the report uses the labels and the parameters only.
+        An estimator of this library, or any other scikit-learn clusterer with `labels_`, where -1 is noise. Only the
+        labels and the parameters of other clusterers are used.
     X : array-like of shape (n, d)
         The rows that the estimator was fitted on.
     original : array-like of shape (n, d), optional
@@ -79,8 +79,8 @@ def write_report(
     first_row : int, default=0
         Number of the first row, if rows are numbered.
     name_setting : callable, optional
-        ``name_setting(parameter, value)`` returns how texts name a setting; `value` may be None. The default is a
-        Python argument, such as `n_chains=8`.
+        ``name_setting(parameter, value)`` returns the name of a setting in the texts of the report; `value` may be
+        None. By default, settings are written as Python arguments, such as `n_chains=8`.
 
     Raises
     ------

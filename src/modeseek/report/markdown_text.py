@@ -43,7 +43,8 @@ SPECIAL = re.compile(
     """,
     re.VERBOSE,
 )
-# starts of a numbered list; of a heading, another list, a rule, an underline, a quotation or a definition
+# starts of lines that Markdown reads as a numbered list, or as a heading, another list, a rule, an underline, a
+# quotation or a definition
 LINE_START = re.compile(r"(\d{1,9}(?=[.)](?:\s|$))|(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|--|=+$|[>\[]))")
 
 
@@ -116,7 +117,7 @@ def to_markdown(text: str, *, starts_line: bool = False) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return literal text for a place inside Markdown markup, such as a description of an image.
+    r"""Escape literal text for a place inside Markdown markup, such as the description of an image.
 
     Examples
     --------

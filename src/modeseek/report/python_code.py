@@ -33,7 +33,7 @@ def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), preparer: Table
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Parameters that differ from their defaults are written.
+        The estimator. The code contains its parameters that differ from their defaults.
     data : (str, str), optional
         An import statement, and an expression for the array or table. The default assumes that a variable X exists.
     preparer : TablePreparer, optional
@@ -53,7 +53,7 @@ def fit_code(estimator: BaseEstimator, data: Sequence[str] = (), preparer: Table
     print(model.labels_)
     """
     parts = type(estimator).__module__.split(".")
-    # the public module: the top level of this library, or the path up to the first private module
+    # the module to import from: modeseek or, for other libraries, the module path without its private parts
     module = "modeseek" if parts[0] == "modeseek" else ".".join(part for part in parts if not part.startswith("_"))
     imports, body = {f"from {module} import {type(estimator).__name__}"}, []
     *loading, expression = data or ("X",)
@@ -81,7 +81,7 @@ def changed_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     """
     defaults = {name: each.default for name, each in inspect.signature(type(estimator)).parameters.items()}
     given = estimator.get_params(deep=False)
-    # compared by repr, since 1 == True and the comparison of arrays is an array
+    # values are compared by repr: 1 == True is true, and comparing arrays gives an array
     return {
         name: given[name]
         for name, default in defaults.items()
@@ -108,6 +108,6 @@ def list_literal(names: Sequence[str]) -> str:
 
 
 def _wrap(start: str, items: Sequence[str], end: str) -> str:
-    """Join items on one line, or write each on a line of its own if that line is too long."""
+    """Join items on one line or, if that line would be too long, write each on a separate line."""
     line = f"{start}{', '.join(items)}{end}"
     return line if len(line) <= MAX_LINE else f"{start}\n" + "".join(f"    {item},\n" for item in items) + end

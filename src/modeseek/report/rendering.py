@@ -20,7 +20,7 @@ from modeseek.report.blocks import CellLines, Heading, HtmlBlock, Page, TableBlo
 from modeseek.report.images import embed_image
 from modeseek.report.markdown_text import to_plain
 
-# cells up to the first length stay on one line; cells above the second get a minimum width
+# numbers of characters: cells up to SHORT_CELL stay on one line; cells from LONG_CELL get a minimum width
 SHORT_CELL = 16
 LONG_CELL = 36
 NOT_MEASURED = {"", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "n/a", "inf", "-inf", "∞"}
@@ -187,7 +187,7 @@ def _with_anchors(page: Page) -> tuple[str, Page]:
 
 
 def _cell_text(cell: TableCell) -> str:
-    """Return the text of a cell without markup; of several lines, the longest."""
+    """Return the text of a cell without markup; if the cell has several lines, the longest line."""
     if isinstance(cell, CellLines):
         return max(map(to_plain, cell.lines), key=len, default="")
     return to_plain(cell) if isinstance(cell, str) else cell.text
@@ -208,7 +208,7 @@ def _is_numeric(column: Sequence[TableCell]) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    # 12, ≈ 0.5, 0.91 ± 0.02, [0.9, 1), 3 of 5, 20 ms: digits, and no words except units
+    # examples: 12, ≈ 0.5, 0.91 ± 0.02, [0.9, 1), 3 of 5, 20 ms; words may have up to three letters, as units have
     return bool(re.match(r"\W*\d", text)) and all(len(word) <= 3 for word in WORDS.findall(text))
 
 

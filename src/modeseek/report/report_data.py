@@ -46,7 +46,7 @@ class ReportData:
     original : (n, d) array
         The same rows in their original units.
     features : tuple of str
-        Names of the columns of both.
+        Names of the columns of `X` and `original`.
     row_names : tuple of str or None
         Names of the rows; None if they are numbered.
     first_row : int
@@ -54,7 +54,7 @@ class ReportData:
     extra : tuple of ExtraColumn
         Columns that were not used for clustering.
     name_setting : callable
-        ``name_setting(parameter, value)`` is how texts name a setting.
+        ``name_setting(parameter, value)`` returns the name of a setting in the texts of the report.
     """
 
     estimator: BaseEstimator
@@ -138,7 +138,7 @@ class ReportData:
 
 
 def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | None) -> tuple[Array, Array]:
-    """Return the rows as they were clustered, of unit length if the metric is cosine, and in their original units."""
+    """Return the rows as they were clustered (with unit length for the metric cosine), and those in original units."""
     check_is_fitted(estimator, "labels_")
     rows = check_state(X, name="X").astype(np.float64)
     in_units = rows if original is None else check_state(original, name="original").astype(np.float64)
@@ -155,7 +155,7 @@ def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | Non
 def check_feature_names(names: Sequence[str] | None, table: Any, n_features: int) -> tuple[str, ...]:
     """Return the given names, or those of the columns of a DataFrame, or numbers."""
     if names is None:
-        names = getattr(table, "columns", None)  # of a DataFrame
+        names = getattr(table, "columns", None)  # the columns of a DataFrame
     if names is None:
         return tuple(f"feature {j}" for j in range(n_features))
     if len(names) != n_features:
@@ -166,7 +166,7 @@ def check_feature_names(names: Sequence[str] | None, table: Any, n_features: int
 def check_row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tuple[str, ...] | None:
     """Return the given names, or those of the index of a DataFrame; None if rows are numbered."""
     if names is None:
-        index = getattr(table, "index", None)  # of a DataFrame; lists have a method of this name
+        index = getattr(table, "index", None)  # the index of a DataFrame; for a list, this is its method
         if index is None or callable(index) or type(index).__name__ == "RangeIndex":
             return None
         names = list(index)
@@ -176,7 +176,7 @@ def check_row_names(names: Sequence[Any] | None, table: Any, n_rows: int) -> tup
 
 
 def check_extra(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> tuple[ExtraColumn, ...]:
-    """Return extra columns as text."""
+    """Return the extra columns as text; raise an error if a column has another number of rows."""
     if columns is None:
         return ()
     if not hasattr(columns, "items"):

@@ -22,7 +22,7 @@ MAX_POINTS = 1500
 
 
 class AlternativePictures(pn.custom.JSComponent):
-    """A row of pictures; the browser sets `chosen` to the number of the one that was clicked.
+    """A row of pictures; the browser sets `chosen` to the number of the picture that was clicked.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ PACES = {**{f"{counted(n, 'sweep')}/s": float(n) for n in (1, 2, 4, 10, 30)}, "n
 
 
 class ExplorerPage:
-    """Everything that one visitor sees; visitors share nothing.
+    """Everything that one visitor of the page sees; visitors share nothing.
 
     Callbacks of widgets put actions into a queue that `tick` runs, because Bokeh allows changes of figures only there.
 
@@ -91,10 +91,10 @@ class ExplorerPage:
     def _make_layouts(self) -> None:
         self.message = style.html_pane()
         self.table = style.html_pane(margin=(6, 4))
-        # both are always in the document: updates of a figure that is being added would be lost
+        # the scatter plots of both runs are always in the document: updates of a figure that is being added get lost
         scatters = style.column(*(panel.layout for panel in self.panels), stylesheets=style.side_by_side("21rem"))
         figures = [style.figure_pane(each.plot) for each in self.lines]
-        # a grid cannot be hidden, so the column around it is
+        # a grid cannot be hidden, so it is put into a column that can
         row = style.column(*figures, stylesheets=style.side_by_side("15rem"))
         self.line_row = style.column(row, visible=False)
         self.animation = style.column(scatters, self.table, self.line_row)
@@ -102,7 +102,7 @@ class ExplorerPage:
     def template(self) -> pn.Template:
         """Return the page as a template to serve."""
         page = pn.Template(style.read_asset("page.html"))
-        page.add_variable("app_favicon", "data:,")  # the icon of Bokeh is not served below the token
+        page.add_variable("app_favicon", "data:,")  # an empty icon: icon files are not served
         page.add_variable("page_css", style.read_asset("page.css"))
         page.add_panel("theme", self.theme)
         page.add_panel("data", self.data_form.layout)
@@ -262,7 +262,7 @@ class ExplorerPage:
     # ---------------------------------------- updates
 
     def tick(self) -> None:
-        """Run the queued actions and show what is new."""
+        """Run the queued actions, and show new frames and results."""
         while self._queue:
             action = self._queue.pop(0)
             try:

@@ -16,7 +16,7 @@ from modeseek.plots import palette
 
 WITHOUT_TOOLS: dict[str, Any] = {"sizing_mode": "stretch_width", "tools": "", "toolbar_location": None}
 NO_POINTS = {"x": np.empty(0), "y": np.empty(0), "c": np.empty(0, np.uint8)}
-# the second of two animation frames begins when the first is on the screen
+# waits for two animation frames of the browser: when the second begins, the first is on the screen
 REPORT_DRAWN = """const done = () => { drawn.tags = [drawn.tags[0] + 1] }
 if (document.hidden) { done() } else { requestAnimationFrame(() => requestAnimationFrame(done)) }"""
 CLUMP_COLORS = palette(N_COLORS)
@@ -48,7 +48,7 @@ def _set_log_ticks(plot: figure, axis: int, low: int, high: int) -> None:
 
 
 class LineFigure:
-    """A small figure over sweeps, with one line for each of two runs."""
+    """A small figure of a quantity at each sweep, with one line for each of two runs."""
 
     def __init__(self, title: str, y_label: str, colors: FigureColors, *, dots: bool = False, log: bool = False):
         axis_type = "log" if log else "linear"
@@ -126,10 +126,10 @@ class ScanFigure:
 
 
 class ScatterFigure:
-    """Initial and current positions of points, drawn by WebGL, which is fast enough for tens of thousands.
+    """Initial and current positions of points, drawn by WebGL, which is fast enough for tens of thousands of points.
 
-    The browser reports each frame that it has drawn, and the next one is sent after that, so that a slow browser does
-    not receive more than it can draw.
+    The browser reports each frame that it has drawn. Only then is the next frame sent, so a slow browser does not
+    receive more frames than it can draw.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class ScatterFigure:
             low, high = float(values.min()), float(values.max())
             margin = 0.05 * (high - low) or 0.5
             target.start, target.end = target.reset_start, target.reset_end = low - margin, high + margin
-        # plain text: Bokeh would typeset a name between dollar signs
+        # plain text, because Bokeh would typeset a name between dollar signs as a formula
         self.plot.xaxis[0].axis_label = models.PlainText(text=axes[0])
         self.plot.yaxis[0].axis_label = models.PlainText(text=axes[1])
         self.plot.yaxis[0].visible = bool(axes[1])

@@ -11,7 +11,7 @@ from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings
 
 NONE = "(none)"
-# the last rule overrides Bokeh's margin of all but the first, which would shift lines against each other
+# Bokeh gives all labels but the first a margin, which would misalign wrapped lines; the last rule removes it
 WRAPPED = (
     ".bk-input-group { display: flex; flex-flow: row wrap; gap: 0.1rem 0.7rem; }"
     ".bk-input-group > label:nth-child(n) { margin: 0; }"
@@ -72,7 +72,7 @@ class SettingsForm:
             raise ValueError(f"Run {self.name}: {error}") from None
 
     def show_automatic(self, bandwidths: Mapping[str, float]) -> None:
-        """Show the bandwidths in force in the empty fields."""
+        """Show the bandwidths that the run has chosen in the fields that were left empty."""
         for parameter in BANDWIDTHS:
             found = f"auto: {bandwidths[parameter]:.3g}" if parameter in bandwidths else AUTOMATIC
             self._widgets[parameter].placeholder = found

@@ -20,7 +20,7 @@ TEMPLATES = Environment(loader=FileSystemLoader(ASSETS), autoescape=True)
 
 
 class KnownGroups(NamedTuple):
-    """Known groups to compare clusters with: the column and its labels; None if there are none."""
+    """The column of known groups to compare clusters with, and its labels; both None if there are no known groups."""
 
     column: str | None = None
     labels: IntArray | None = None

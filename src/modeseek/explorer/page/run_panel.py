@@ -15,7 +15,7 @@ from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
 from modeseek.explorer.run_thread import RunThread
 
-# seconds after which a frame is sent although the browser has not reported the last one as drawn
+# seconds after which the next frame is sent even if the browser has not reported the last one as drawn
 DRAWN_TIMEOUT = 3.0
 # seconds between two updates of the status while points move
 STATUS_INTERVAL = 0.2
@@ -105,7 +105,7 @@ class RunPanel:
             self.scatter.sent = self.scatter.drawn
         self._shown, self._sent_at = key, now
         positions = frame.positions
-        if share < 1 and not ended:  # interpolate
+        if share < 1 and not ended:  # positions between the last two frames
             positions = previous.positions + np.float32(share) * (positions - previous.positions)
         self.scatter.show(positions, frame, ended=self.finished is not None)
         if not thread.playing or now - self._status_at > STATUS_INTERVAL:

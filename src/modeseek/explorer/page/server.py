@@ -22,11 +22,12 @@ from modeseek.explorer.page.style import read_asset
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 5808
-# an upload is one message in base 64, a third larger than the file; slightly larger files reach the check in from_bytes
+# an upload is one message in base64, a third larger than the file; the limit leaves room for files that are slightly
+# too large, which `from_bytes` rejects with a message
 MAX_MESSAGE_BYTES = 2 * DEFAULT.max_upload_bytes
 # random bytes in the address: other users of the computer can reach the port, but not guess the address of the page
 TOKEN_BYTES = 16
-# a computer that wakes up within this time finds its page again
+# the session of a page is kept for this time after its connection is lost, for example while the computer sleeps
 SESSION_MILLISECONDS = 10 * 60 * 1000
 
 
@@ -46,7 +47,7 @@ class PortError(ValueError):
 
 
 def reports_more_than_a_closed_page(record: logging.LogRecord) -> bool:
-    """Return False for log records of Bokeh and asyncio about a page that was closed while it was drawn: no error."""
+    """Return False for the log records that a page was closed while it was drawn, which is not an error."""
     text = record.getMessage() + repr(record.exc_info)
     return "WebSocketClosedError" not in text and text != "Error thrown from periodic callback:None"
 
@@ -124,7 +125,7 @@ def serve(dataset: Dataset | None = None, *, port: int | None = None, browser: b
             server.io_loop.add_callback(webbrowser.open, address)
         try:
             server.start()
-            server.io_loop.start()  # until Ctrl-C
+            server.io_loop.start()  # runs until Ctrl-C
         finally:
             server.stop()
     print("\nended.", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import panel as pn
 import param
 
-# shown instead of a number that does not exist
+# shown in place of a missing number
 DASH = "\N{EN DASH}"
 ASSETS = Path(__file__).parent / "assets"
 # hides the label of a widget, except from screen readers
@@ -36,7 +36,7 @@ def figure_pane(plot: Any) -> Any:
 def side_by_side(width: str) -> list[str]:
     """Return a stylesheet that puts the parts of a layout side by side, if each gets at least this width."""
     columns = f"repeat(auto-fit, minmax(min(100%, {width}), 1fr))"
-    # the scroll button of Panel's columns would occupy a cell
+    # the scroll button, which Panel's columns contain, would occupy a cell of the grid
     return [
         f":host {{ display: grid; gap: 0 0.4rem; grid-template-columns: {columns}; }} "
         ".scroll-button { display: none !important; }"

@@ -1,4 +1,4 @@
-"""The tabs beside the animation: the bandwidth scan, and the exports."""
+"""The tabs other than the animation: the bandwidth scan, and the exports."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from modeseek.selection.bandwidths import Range
 
 HINT = "Fits the algorithm of run A at several bandwidths. Click a point, or select a bandwidth, to use it in run A."
 NO_RESULT = status("No run has ended yet: press Run first.")
-# by label: the end of the file name, and the function that makes the file
+# the exports by label: the end of the file name, and the function that makes the file
 EXPORTS: dict[str, tuple[str, Callable[[AnimatedRun, FitResult], bytes]]] = {
     "Labels (CSV)": ("-clusters.csv", export_labels),
     "Figure (PNG)": ("-clusters.png", partial(export_figure, suffix=".png")),
@@ -37,11 +37,11 @@ class ScanTab:
     Parameters
     ----------
     get_input : callable
-        () -> (data, settings, known groups or None); may raise ValueError.
+        Function without arguments that returns data, settings, and known groups or None; may raise ValueError.
     use_bandwidth : callable
-        Called with a bandwidth and the range whose proportions it keeps.
+        Called with the bandwidth that the visitor selected, and the automatic range.
     later : callable
-        Takes an action and runs it when figures may be changed; errors are shown on the page.
+        Called with an action, which it runs once figures may be changed; errors are shown on the page.
     """
 
     def __init__(

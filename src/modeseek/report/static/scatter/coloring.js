@@ -38,7 +38,7 @@ function byValues(name, values, decimals) {
   const [low, high] = robustExtent(values.filter((value) => !Number.isNaN(value)));
   return { ...byClusters(), gradient: { name, values, low, high, decimals } };
 }
-// numbers in many different values are a gradient; of texts, the most frequent have a colour
+// a column with many different numbers is a gradient; in other columns, the most frequent values have a colour each
 function byColumn(column) {
   const counts = new Float64Array(column.values.length);
   for (const code of column.codes) counts[code] += 1;

@@ -46,7 +46,7 @@ for (let i = 0; i < n; i++) jitter[i] = shake();
 
 // ---------------------------------------- state of the view
 
-// the colours of the points: those of groups (clusters by default), or of a numeric column
+// the points are coloured by group (clusters by default) or by a numeric column
 let groups = data.clusters, labels = clusterOf, gradient = null;
 const hidden = new Set();
 let allPoints = false, outside = [];
@@ -68,7 +68,7 @@ function extent(values) {
   return [low, high];
 }
 
-// the range without outliers: few values that would leave less than half of an axis to all others
+// the range without outliers, which are few values that would leave less than half of the axis to all other values
 function robustExtent(values) {
   const sorted = Float64Array.from(values).sort(), count = sorted.length, cut = Math.ceil(0.005 * count);
   if (count < 20) return extent(values);

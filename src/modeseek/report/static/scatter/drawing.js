@@ -63,7 +63,7 @@ function draw(scale = window.devicePixelRatio || 1) {
     .filter((mark) => !bars || Number.isInteger(mark.value));
   const margin = 14 + Math.max(...yMarks.map((mark) => context.measureText(mark.text).width), 10);
   box = { left: margin, right: width - 14, top: 34, bottom: height - 46 };
-  // a strip of points lies below a histogram
+  // data with one feature: a histogram, and a strip of points below it
   box.floor = bars ? box.bottom - 0.2 * (box.bottom - box.top) : box.bottom;
   drawFrame(context, width, yMarks, yRange);
   context.save();
@@ -181,7 +181,7 @@ function drawPoints(context) {
     } else {
       context.fillStyle = color;
       context.fill();
-      // a rim separates touching points; small points would consist of the rim only
+      // a rim separates touching points; small points have none, because nothing but the rim would be visible
       if (r > 3) {
         context.strokeStyle = colors.paper;
         context.lineWidth = 0.6;

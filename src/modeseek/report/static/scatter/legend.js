@@ -51,7 +51,7 @@ function makeLegend() {
       });
     }
   }
-  // groups beyond the limit share a button; noise has its own
+  // groups beyond the limit share one button; noise has its own button
   const most = wholeLegend ? MOST_BUTTONS : MOST_IN_LEGEND;
   const listed = all.filter((label) => label < most || groups[label].noise);
   const rest = all.slice(most).filter((label) => !groups[label].noise);

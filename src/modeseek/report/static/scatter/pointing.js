@@ -85,7 +85,7 @@ function placeTip() {
   const level = Math.max(0, Math.min(y - 24, bottom));
   const places = [[x + gap, level], [x - gap - wide, level], [right, 0], [right, bottom], [0, 0], [0, bottom]]
     .filter(([left]) => left >= 0 && left <= right);
-  // the place that covers the fewest points of the same group, near the point if there is a choice
+  // the box goes where it covers the fewest points of the group; of equally good places, the first is used
   let best = places[0], least = Infinity;
   for (const place of places) {
     const count = covered(place[0], place[1], wide, tall);
