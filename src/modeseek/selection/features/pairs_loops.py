@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import cached_loop
+from modeseek._common.jit import cached_loop, loop_part
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.features.partitions import Partitions
 
@@ -19,12 +18,9 @@ SIZE, DISTANCE, VALLEY, PAIR_GAIN, HALVES_GAIN, DETERMINANT = range(6)
 WHOLE, FIRST, SECOND = range(3)
 # steps of the power iteration and of 2-means
 POWER_STEPS, HALVING_STEPS = 12, 6
-# Numba inlines the parts of a loop before LLVM optimises them. LLVM would optimise them twice, and sums would have
-# other rounding errors in a process that loads the code from the disk cache.
-part = njit(inline="always")
 
 
-@part
+@loop_part
 def log_determinant(matrix, factor):  # type: ignore[no-untyped-def]
     """Return half of the log determinant of a matrix (lower triangle), and write its Cholesky factor."""
     total = 0.0
@@ -38,7 +34,7 @@ def log_determinant(matrix, factor):  # type: ignore[no-untyped-def]
     return total
 
 
-@part
+@loop_part
 def _moments(x, members, side, which, floor, mean, covariance):  # type: ignore[no-untyped-def]
     """Write the mean and the covariance (lower triangle) of the members on one side; return their number."""
     d, n = x.shape[1], 0
@@ -66,7 +62,7 @@ def _moments(x, members, side, which, floor, mean, covariance):  # type: ignore[
     return n
 
 
-@part
+@loop_part
 def _longest_axis(covariance, axis, product):  # type: ignore[no-untyped-def]
     """Write a unit vector along the longest axis, by power iteration; `product` is scratch."""
     d = len(axis)
@@ -84,7 +80,7 @@ def _longest_axis(covariance, axis, product):  # type: ignore[no-untyped-def]
             axis[a] = product[a] / np.sqrt(square)
 
 
-@part
+@loop_part
 def _halve(x, members, side, normal, middle, sums):  # type: ignore[no-untyped-def]
     """Split members in two by 2-means, and write the side of each.
 
@@ -133,7 +129,7 @@ def _halves_loop(x, members, start, chosen, floor, side, lines, means, covarianc
                 out[r, HALVES_GAIN] -= n * (determinant - np.log(n / len(own))) / len(own)
 
 
-@part
+@loop_part
 def _solve_lower(factor, line):  # type: ignore[no-untyped-def]
     """Replace b by the solution z of L z = b, where L is a Cholesky factor; return the square of its length."""
     square = 0.0
@@ -146,7 +142,7 @@ def _solve_lower(factor, line):  # type: ignore[no-untyped-def]
     return square
 
 
-@part
+@loop_part
 def _solve_upper(factor, line):  # type: ignore[no-untyped-def]
     """Replace z by the solution of L' y = z, where L is a Cholesky factor."""
     d = len(line)
@@ -157,7 +153,7 @@ def _solve_upper(factor, line):  # type: ignore[no-untyped-def]
         line[a] = v / factor[a, a]
 
 
-@part
+@loop_part
 def _compare(r, o, means, covariances, out, factor, line):  # type: ignore[no-untyped-def]
     """Return half of the log determinant of the common covariance of two clusters, and their squared distance by it.
 
@@ -172,7 +168,7 @@ def _compare(r, o, means, covariances, out, factor, line):  # type: ignore[no-un
     return log_determinant(common, factor), _solve_lower(factor, line)
 
 
-@part
+@loop_part
 def _valley(x, members, start, pair, origin, discriminant, square):  # type: ignore[no-untyped-def]
     """Return the ratio of the points near the middle of two clusters to those near their centers, at most 5.
 
