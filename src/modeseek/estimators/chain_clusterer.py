@@ -14,7 +14,7 @@ from modeseek._common.validation import check_number, check_tau
 from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, warn
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.chains.progress import ChainProgress

@@ -19,7 +19,7 @@ FIRST_MULTIPLIER, SECOND_MULTIPLIER = map(np.uint64, MULTIPLIERS)
 FIRST_STEP, SECOND_STEP = map(np.uint64, KEY_STEPS)
 SHIFT, ZERO = np.uint64(UNUSED_BITS), np.uint64(0)
 UNIFORM, SHRINKING, ANCHORED, WALK = map(CODED_POLICIES.index, (Uniform, Shrinking, Anchored, Walk))
-# larger than `chains.algorithms.FROZEN_RTOL`, below which a bandwidth counts as fixed
+# larger than `chains.random_updates.FROZEN_RTOL`, below which a bandwidth counts as fixed
 FROZEN_MARGIN = 1e-4
 
 

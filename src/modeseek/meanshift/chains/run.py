@@ -12,7 +12,7 @@ import numpy as np
 
 from modeseek._common.resources import TimeUp, limit_time
 from modeseek._common.types import Array
-from modeseek.meanshift.chains.algorithms import Chain, PartSize, Swept
+from modeseek.meanshift.chains.chain import Chain, PartSize, Swept
 from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunCheckpoint
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace

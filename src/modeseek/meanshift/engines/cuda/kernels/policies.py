@@ -18,7 +18,7 @@ H_0 = PolicyCode._fields.index("h_0")
 H_MAX = PolicyCode._fields.index("h_max")
 NU = PolicyCode._fields.index("nu")
 A = PolicyCode._fields.index("a")
-# As in `meanshift.chains.algorithms`: a bandwidth is fixed if a draw changes it by at most this share.
+# As in `meanshift.chains.random_updates`: a bandwidth is fixed if a draw changes it by at most this share.
 FROZEN = 1e-5
 
 _log_log = device(translated(formulas.log_log))
