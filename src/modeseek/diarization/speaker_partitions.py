@@ -17,7 +17,7 @@ from modeseek.diarization.speaker_choice import (
 from modeseek.estimators import ModeSeek
 
 
-class Candidates(NamedTuple):
+class LinkagePool(NamedTuple):
     """Candidate partitions of unit rows.
 
     Attributes
@@ -59,7 +59,7 @@ def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -
     return load_speaker_choice()["test"].decide(found.features, found.agreement, config.choice_sharpness)
 
 
-def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> Candidates | None:
+def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) -> LinkagePool | None:
     """Return the candidates of average linkage alone, with the features `SHAPES`; None if there are too few rows.
 
     Their agreement is left out, because most are variants of a few cuts: the best is the one that is predicted best.
@@ -67,7 +67,7 @@ def linkage_candidates(rows: Array, config: DiarizationConfig = DEFAULT_CONFIG) 
     partitions = linkage_partitions(rows, config=config) if len(rows) >= config.min_linkage_windows else []
     if not partitions:
         return None
-    return Candidates(partitions, partition_features(rows, partitions), np.eye(len(partitions)))
+    return LinkagePool(partitions, partition_features(rows, partitions), np.eye(len(partitions)))
 
 
 def mode_partitions(model: ModeSeek, rows: IntArray) -> ModePartitions:
@@ -87,7 +87,7 @@ def find_candidates(
     max_clusters: float = np.inf,
     seed: int = 0,
     config: DiarizationConfig = DEFAULT_CONFIG,
-) -> Candidates | None:
+) -> LinkagePool | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 
     They are the partitions of ModeSeek, these after rows moved to the nearest mean directions, and those of
@@ -127,7 +127,7 @@ def find_candidates(
     features = np.column_stack([shapes, stability, mode_features(partitions, modes)])
     sizes = np.array([labels.max() + 1 for labels in partitions], dtype=np.int64)
     agreement, _ = pair_agreement(np.array(partitions, dtype=np.int32), sizes)
-    return Candidates(partitions, features, agreement)
+    return LinkagePool(partitions, features, agreement)
 
 
 def find_partition(

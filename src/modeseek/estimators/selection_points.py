@@ -14,7 +14,7 @@ from modeseek.meanshift.consensus import counterparts
 from modeseek.selection import Selection
 
 
-def with_counts(data: FitData) -> Points:
+def weighted_by_rows(data: FitData) -> Points:
     """Return the points with weights that are numbers of rows, which the selection needs.
 
     Whole numbers are such numbers already. Others have an arbitrary unit, which division by the mean weight of a row

@@ -7,7 +7,7 @@ from modeseek.pipeline.result import PipelineResult
 from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
 
 
-def python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
+def job_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
     """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
     if not chunked:
         code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)

@@ -123,10 +123,10 @@ def added_columns(
         added[next(name for name in names if name not in taken)] = confidence
     if complete is None or complete.all():
         return added
-    return {name: spread(values, complete) for name, values in added.items()}
+    return {name: empty_elsewhere(values, complete) for name, values in added.items()}
 
 
-def spread(values: Array, complete: NDArray[np.bool_]) -> Any:
+def empty_elsewhere(values: Array, complete: NDArray[np.bool_]) -> Any:
     """Return an Arrow array with values where `complete` is true, and empty cells elsewhere."""
     import pyarrow as pa
 
@@ -194,7 +194,7 @@ def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
 
 
 def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
-    from modeseek.pipeline.code import python_code
+    from modeseek.pipeline.code import job_code
     from modeseek.report import write_report
 
     table, prepared = shown.table, shown.prepared
@@ -223,7 +223,7 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         data_info=settings,
         notes=[note.text for note in result.notes],
         comparison=result.truth,
-        code=python_code(job, result, chunked=chunked),
+        code=job_code(job, result, chunked=chunked),
         # rows are counted from 1, as in messages about the file
         first_row=1,
         name_setting=job.outputs.name_setting,
