@@ -10,9 +10,9 @@ from numba import cuda
 from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, multiprocessors
+from modeseek.meanshift.engines.cuda.kernels.chain_end import OUTCOMES
 from modeseek.meanshift.engines.cuda.kernels.chains import (
     ENDED,
-    OUTCOMES,
     Chains,
     ChainScratch,
     Problems,
