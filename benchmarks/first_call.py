@@ -80,6 +80,8 @@ def called_functions() -> list[str]:
 
 
 def _type_of(argument: Any) -> str:
+    if isinstance(argument, tuple):  # a named tuple
+        return f"{type(argument).__name__}<{' '.join(map(_type_of, argument))}>"
     array = np.asarray(argument)
     return array.dtype.str[1:] + (f"[{array.ndim}]" if array.ndim else "")
 

@@ -39,7 +39,7 @@ from modeseek.diarization.speaker_choice import (
     SpeakerChoice,
     load_speaker_choice,
 )
-from modeseek.diarization.speaker_partitions import Candidates, find_candidates, mode_partitions
+from modeseek.diarization.speaker_partitions import LinkagePool, find_candidates, mode_partitions
 from modeseek.metrics import rand_agreement
 from synthetic.recordings import SETTINGS, Recording, make_recording
 
@@ -89,7 +89,7 @@ def recordings(seeds: Iterable[int]) -> Iterator[tuple[str, int, Recording]]:
                 yield setting, seed, one
 
 
-def find(one: Recording) -> tuple[np.ndarray, ModePartitions, Candidates | None]:
+def find(one: Recording) -> tuple[np.ndarray, ModePartitions, LinkagePool | None]:
     """Return windows that do not overlap, the partitions of ModeSeek on them, and all candidates."""
     search = SpeakerSearch()
     clustered = search._clustered(np.zeros(len(one.X), dtype=bool), one.times)
@@ -98,7 +98,7 @@ def find(one: Recording) -> tuple[np.ndarray, ModePartitions, Candidates | None]
     return disjoint, modes, find_candidates(one.X[disjoint], modes)
 
 
-def examine(setting: str, y: np.ndarray, modes: IntArray, found: Candidates) -> Examined | None:
+def examine(setting: str, y: np.ndarray, modes: IntArray, found: LinkagePool) -> Examined | None:
     """Score the candidates of a recording, and the partition of ModeSeek."""
     known = y >= 0
     true = y[known]

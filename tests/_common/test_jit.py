@@ -221,8 +221,8 @@ def test_a_function_that_returns_a_named_tuple_is_refused(tmp_path, monkeypatch)
 def test_listed_functions_are_stored_for_the_types_of_later_calls(tmp_path, monkeypatch):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
 
-    def mean(rows, count, mask):
-        return rows[0, 0] / count if mask[0] else 0.0
+    def mean(rows, count, mask, pair):
+        return rows[0, 0] / count + pair.second if mask[0] else 0.0
 
     def compiled():
         mean.__qualname__ = "mean"
@@ -231,10 +231,10 @@ def test_listed_functions_are_stored_for_the_types_of_later_calls(tmp_path, monk
     jit_module = sys.modules[__name__]
     monkeypatch.setattr(jit_module, "listed_mean", compiled(), raising=False)
     assert not jit_module.listed_mean.stored
-    jit.compile_listed([f"{__name__}.listed_mean(f8[2], i8, b1[1])"])
+    jit.compile_listed([f"{__name__}.listed_mean(f8[2], i8, b1[1], Pair<f8 f8>)"])
     later = compiled()
     assert later.stored
-    assert later(np.ones((2, 2)), 2, np.ones(1, dtype=bool)) == 0.5
+    assert later(np.ones((2, 2)), 2, np.ones(1, dtype=bool), Pair(0.0, 0.25)) == 0.75
     assert sum(later.function.stats.cache_hits.values()) == 1
 
 

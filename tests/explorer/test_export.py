@@ -13,7 +13,7 @@ from modeseek import MeanShift
 from modeseek._storage import Table, write_table
 from modeseek.datasets import paper_mixture
 from modeseek.explorer import PreparedData, RunSettings, from_bytes, from_file, load_example
-from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
+from modeseek.explorer.export import export_figure, export_labels, file_stem, run_code
 from modeseek.io import save
 from modeseek.pipeline import label_file
 from modeseek.prepare import TablePreparer
@@ -52,7 +52,7 @@ def test_code_for_a_file_gives_the_labels(tmp_path):
     path.write_text("kind,a b,c\n" + "".join(f"k,{x!r},{y!r}\n" for x, y in X.tolist()))
     data = PreparedData.select(from_file(path), ["c", "a b"], standardize=True)
     settings = RunSettings(DSMS, RANGE)
-    code = python_code(data, settings).replace("print(model.labels_)", "print(model.labels_.tolist())")
+    code = run_code(data, settings).replace("print(model.labels_)", "print(model.labels_.tolist())")
     assert "_storage" not in code
     with redirect_stdout(io.StringIO()) as printed:
         exec(code, {})
@@ -65,7 +65,7 @@ def test_code_for_an_example_gives_the_labels(name):
     data = PreparedData.select(dataset, dataset.default_columns[:2], standardize=dataset.standardize)
     settings = RunSettings(SMS, {"bandwidth": 0.7})
     scope = {}
-    exec(python_code(data, settings).replace("print(model.labels_)", ""), scope)
+    exec(run_code(data, settings).replace("print(model.labels_)", ""), scope)
     assert scope["model"].labels_.tolist() == finished(data, settings).result.labels.tolist()
 
 

@@ -11,7 +11,7 @@ import pytest
 import modeseek
 from modeseek._storage import DataError
 from modeseek.explorer import ExplorerConfig, PreparedData, RunSettings, from_bytes
-from modeseek.explorer.export import file_stem, python_code
+from modeseek.explorer.export import file_stem, run_code
 
 SOURCE = Path(modeseek.__file__).parent
 TABLE = b"mass,species\n3750,Adelie\n5000,Gentoo\n"
@@ -93,7 +93,7 @@ def test_the_browser_gets_the_token_from_a_private_file(monkeypatch, capsys):
 
 def test_names_cannot_add_code():
     dataset = from_bytes("""a'); import os; ("x.csv""", b"""m'],x,"y"") or 1"\n1,2,3\n4,5,6\n""")
-    code = python_code(
+    code = run_code(
         PreparedData.select(dataset, dataset.default_columns[:2], standardize=True),
         RunSettings("mean shift", {"bandwidth": 1.0}),
     )

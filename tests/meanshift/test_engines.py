@@ -414,6 +414,7 @@ def test_unknown_engine():
 def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_memory_layout():
     """Numba's cache checks only the file of a function: a changed formula was ignored, a changed layout crashed."""
     from modeseek._common import jit
+    from modeseek.meanshift import types
     from modeseek.meanshift.bandwidth import compiled_draws, draws, policies
     from modeseek.meanshift.bandwidth import formulas as bandwidth_formulas
     from modeseek.meanshift.engines import coincident_points, shared_loops, workspace
@@ -426,7 +427,7 @@ def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_me
     checksum = jit.source_checksum(jit, loops, *shared)
     for kernel in kernels:
         assert kernel.py_func.__qualname__.endswith(checksum)
-    drawn = compiled_draws, draws, policies, bandwidth_formulas
+    drawn = types, compiled_draws, draws, policies, bandwidth_formulas
     assert sweeps.py_func.__qualname__.endswith(jit.source_checksum(jit, sweep_loops, *shared, loops, *drawn))
     checksum = jit.source_checksum(jit, block_loops, *shared, loops, blocks)
     for kernel in (in_blocks.each, in_blocks.all):

@@ -129,11 +129,11 @@ def test_the_limit_on_memory(max_entries, rng):
 
 def test_the_skin_shrinks_before_lists_are_given_up(rng):
     points = rng.uniform(size=(2000, 5))
-    assert lists.plan_lists(points, 0.05, CONFIG).radius > 0.05
+    assert lists.choose_lists(points, 0.05, CONFIG).radius > 0.05
     config = replace(CONFIG, max_growth=1e9)
-    fewer = int(lists.plan_lists(points, 0.3, config).share * 4e6) - 1
-    assert 0.3 <= lists.plan_lists(points, 0.3, replace(config, max_entries=fewer)).radius < 0.9
-    assert lists.plan_lists(points, 0.3, replace(config, max_entries=10)) is None
+    fewer = int(lists.choose_lists(points, 0.3, config).share * 4e6) - 1
+    assert 0.3 <= lists.choose_lists(points, 0.3, replace(config, max_entries=fewer)).radius < 0.9
+    assert lists.choose_lists(points, 0.3, replace(config, max_entries=10)) is None
 
 
 def test_lists_that_would_hold_most_pairs_are_not_made(rng):

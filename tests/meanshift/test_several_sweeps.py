@@ -20,7 +20,7 @@ from modeseek.meanshift.chains import (
     stochastic,
 )
 from modeseek.meanshift.engines.brute import sweep_loops
-from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, find_coincident, line_direction
+from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, Merging, find_coincident
 
 
 def two_groups(n, d, seed=0):
@@ -146,13 +146,13 @@ def test_the_compiled_groups_are_those_of_the_search(groups, d):
     rng = np.random.default_rng(groups)
     points = rng.normal(size=(groups, d))[rng.integers(0, groups, 120)]
     points *= 1.0 + rng.integers(-1, 2, points.shape) * 2.0**-52
-    config, n = DEFAULT_MERGE, len(points)
-    merge = line_direction(d), np.finfo(np.float64).eps, config.ulps, config.max_share, config.look_back
+    n = len(points)
     order, leader, leaders, group = np.empty((4, n), dtype=np.int64)
+    scratch = sweep_loops.Scratch(np.empty(n), order, leader, leaders, group, *np.empty((3, 0)))
     find = sweep_loops._find_coincident.py_func
     expected = find_coincident(points)
     number = len({tuple(np.round(point, 9)) for point in points})
-    found = _interpreted(find, points.T.copy(), merge, np.empty(n), order, leader, leaders, group)
+    found = _interpreted(find, points.T.copy(), Merging.of(DEFAULT_MERGE, d, points.dtype), scratch)
     assert found == len(expected.leaders) == number
     pairs = {*zip(group.tolist(), expected.group.tolist(), strict=True)}
     assert len(pairs) == number  # the same groups

@@ -120,7 +120,7 @@ TEXTS = {
 def test_text_is_the_same_in_html_and_markdown_and_literal_text_is_escaped(text):
     expected = text if TEXTS[text] is None else TEXTS[text]
     web, page = (
-        Reader(markdown_text.to_html(text)),
+        Reader(markdown_text.to_markup(text)),
         Reader(GITHUB.render(markdown_text.to_markdown(text, starts_line=True))),
     )
     assert markdown_text.to_plain(text) == web.text == page.text.strip() == expected
@@ -156,7 +156,7 @@ def test_special_characters_do_not_split_a_table_cell(text):
     ],
 )
 def test_only_safe_targets_are_links(target, is_link):
-    web = Reader(markdown_text.to_html(f"[a]({target})")).all("a")
+    web = Reader(markdown_text.to_markup(f"[a]({target})")).all("a")
     page = Reader(GITHUB.render(markdown_text.to_markdown(f"[a]({target})"))).all("a")
     assert len(web) == len(page) == is_link
     if is_link:

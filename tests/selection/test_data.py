@@ -8,14 +8,14 @@ from sklearn.decomposition import PCA
 from inputs import selection_data_of
 from modeseek._common.neighbors import nearest_neighbors
 from modeseek.selection.config import DataConfig, SelectionConfig, SubsamplesConfig
-from modeseek.selection.data import base_sample, principal_components, subsample
+from modeseek.selection.data import base_sample, leading_components, subsample
 
 
 @pytest.mark.parametrize("block_rows", [7, 1 << 15])
 @pytest.mark.parametrize(("n", "d"), [(50, 3), (80, 40), (30, 90), (20, 20)])
 def test_components_are_those_of_scikit_learn(n, d, block_rows):
     X = np.random.default_rng(0).normal(size=(n, d)) * np.geomspace(1.0, 0.1, d)
-    found = principal_components(X, 0.0, DataConfig(block_rows=block_rows))
+    found = leading_components(X, 0.0, DataConfig(block_rows=block_rows))
     expected = PCA(min(32, n - 1, d)).fit_transform(X)
     assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
 
@@ -23,7 +23,7 @@ def test_components_are_those_of_scikit_learn(n, d, block_rows):
 def test_components_by_random_projection():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 50))
-    found = principal_components(X, 0.0, DataConfig(max_exact=10))
+    found = leading_components(X, 0.0, DataConfig(max_exact=10))
     assert found.shape == (60, 4)
     assert_allclose(np.abs(found), np.abs(PCA(4).fit_transform(X)), atol=1e-7)
 

@@ -193,30 +193,29 @@ def test_graph_statistics_by_their_definition():
     X, labels = labelled(n=120)
     data = selection_data_of(X)
     sample = graph_sample(data, np.random.default_rng(0), DEFAULT.features)
-    clusters, totals = graph_statistics(Partitions.of([np.zeros_like(labels), labels]), sample)
-    clusters, (inside15, inside5, minority) = clusters[1:], totals[1, :3]
+    found = graph_statistics(Partitions.of([np.zeros_like(labels), labels]), sample)
     same = labels[data.indices[:, :15]] == labels[:, None]
-    assert_allclose(inside15, same.mean())
-    assert_allclose(inside5, same[:, :5].mean())
-    assert_allclose(minority, (2 * same.sum(axis=1) < 15).mean())
+    assert_allclose(found.inside_15[1], same.mean())
+    assert_allclose(found.inside_5[1], same[:, :5].mean())
+    assert_allclose(found.minority[1], (2 * same.sum(axis=1) < 15).mean())
     near = data.indices[:, :8]
     leaves = labels[near] != labels[:, None]
     for c in range(4):
         own = labels == c
-        assert_allclose(clusters[c, 0], own.sum())
-        assert_allclose(clusters[c, 1], same[own].mean())
-        assert_allclose(clusters[c, 2], leaves[own].sum())
+        assert_allclose(found.points[1 + c], own.sum())
+        assert_allclose(found.inside[1 + c], same[own].mean())
+        assert_allclose(found.leaving[1 + c], leaves[own].sum())
         touching = leaves & (own[:, None] | own[near])
-        for which, at in ((0, 3), (1, 7)):
+        for which, heights in enumerate(found.heights):
             density = sample.densities[which]
             height = np.minimum(density[:, None], density[near])
             if which == 0:
                 height = np.minimum(height, sample.edges)
             ordered = np.sort(density[own])
-            assert_allclose(clusters[c, at], height[touching].max())
-            assert_allclose(clusters[c, at + 1], ordered[int(0.95 * (len(ordered) - 1))])
-            assert_allclose(clusters[c, at + 2], ordered[(len(ordered) - 1) // 2])
-            assert_allclose(clusters[c, at + 3], height[leaves & own[:, None]].mean())
+            assert_allclose(heights.saddle[1 + c], height[touching].max())
+            assert_allclose(heights.peak[1 + c], ordered[int(0.95 * (len(ordered) - 1))])
+            assert_allclose(heights.median[1 + c], ordered[(len(ordered) - 1) // 2])
+            assert_allclose(heights.border[1 + c], height[leaves & own[:, None]].mean())
 
 
 def test_density_contrast_by_its_definition():

@@ -150,18 +150,35 @@ def cached_loop(function: Callable[..., Any], *modules: ModuleType) -> CompiledF
     return cached(function, *modules, **NO_REFERENCE_COUNTS)
 
 
+def loop_part(function: Callable[..., Any]) -> Any:
+    """Mark a function that loops of `cached_loop` call as a part of them.
+
+    Numba inlines it before LLVM optimises the loop. LLVM would optimise the code of a called function once more, and
+    sums would have other rounding errors in a process that loads the loop from the disk cache.
+    """
+    return njit(inline="always")(function)
+
+
 def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
     """Return a compiled function and the types of its arguments, from a line such as `package.module.name(f8[2], i8)`.
 
-    `f8[2]` is a contiguous array of 64-bit floats with two dimensions, and `i8` a 64-bit integer.
+    `f8[2]` is a contiguous array of 64-bit floats with two dimensions, and `i8` a 64-bit integer. `Name<f8[1] i8>` is a
+    named tuple, a class of the same module.
     """
     path, _, arguments = line.removesuffix(")").partition("(")
     module, _, name = path.rpartition(".")
+    names = vars(import_module(module))
     found = []
     for each in arguments.split(", "):
-        kind, _, dimensions = each.removesuffix("]").partition("[")
-        found.append(typeof(np.empty((0,) * int(dimensions), kind) if dimensions else np.dtype(kind).type()))
-    return getattr(import_module(module), name), tuple(found)
+        group, _, fields = each.removesuffix(">").rpartition("<")
+        values = map(_example, fields.split(" "))
+        found.append(typeof(names[group](*values) if group else next(values)))
+    return names[name], tuple(found)
+
+
+def _example(kind: str) -> Any:
+    kind, _, dimensions = kind.removesuffix("]").partition("[")
+    return np.empty((0,) * int(dimensions), kind) if dimensions else np.dtype(kind).type()
 
 
 def compile_listed(lines: Iterable[str]) -> None:

@@ -9,12 +9,60 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek._common.blas import one_blas_thread
-from modeseek._common.jit import cached_loop
+from modeseek._common.jit import cached_loop, loop_part
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 
 # rows and columns of a block of products, which stays in the cache; columns are looked at in groups
 ROWS, COLUMNS, GROUP = 64, 1024, 16
+
+
+@loop_part
+def _kth_smallest(values, size, k):  # type: ignore[no-untyped-def]
+    """Return the k-th smallest of the first `size` values, by repeated partition; the values are overwritten."""
+    rank = k - 1
+    while True:
+        pivot, less, equal = values[size // 2], 0, 0
+        for q in range(size):
+            less += values[q] < pivot
+            equal += values[q] == pivot
+        if less <= rank < less + equal:
+            return pivot
+        left = 0
+        for q in range(size):
+            value = values[q]
+            values[left] = value
+            left += value < pivot if rank < less else value > pivot
+        size, rank = left, rank if rank < less else rank - less - equal
+
+
+@loop_part
+def _append_below(bound, row, first, start, own, where, filled):  # type: ignore[no-untyped-def]
+    """Append the values of a group of columns that are below the bound; return how many there are now."""
+    below = 0
+    for c in range(first, first + GROUP):
+        below += row[c] < bound
+    if below > 0:
+        # without a branch, which processors could not predict
+        for c in range(first, first + GROUP):
+            own[filled], where[filled] = row[c], start + c
+            filled += row[c] < bound
+    return filled
+
+
+@loop_part
+def _keep_smallest(k, bound, own, where, filled):  # type: ignore[no-untyped-def]
+    """Keep the k smallest values, the last of which is the bound; of equal values, those of the first columns."""
+    ties, kept = k, 0
+    for q in range(filled):
+        ties -= own[q] < bound
+    for q in range(filled):
+        equal = own[q] == bound
+        if own[q] < bound or (equal and ties > 0):
+            ties -= equal
+            own[kept], where[kept] = own[q], where[q]
+            kept += 1
+    return kept
 
 
 @cached_loop
@@ -27,44 +75,13 @@ def _collect_loop(values, start, last, k, limit, count, kept, columns, work):  #
     for r in range(len(values)):
         row, own, where, filled, bound = values[r], kept[r], columns[r], count[r], limit[r]
         for first in range(0, len(row), GROUP):
-            below = 0
-            for c in range(first, first + GROUP):
-                below += row[c] < bound
-            if below > 0:
-                # without a branch, which processors could not predict
-                for c in range(first, first + GROUP):
-                    own[filled], where[filled] = row[c], start + c
-                    filled += row[c] < bound
+            filled = _append_below(bound, row, first, start, own, where, filled)
             if filled + GROUP <= room and (filled <= k or start + first + GROUP < last):
                 continue
-            # the k-th smallest, by repeated partition
             for q in range(filled):
                 work[q] = own[q]
-            size, rank = filled, k - 1
-            while True:
-                pivot, less, equal = work[size // 2], 0, 0
-                for q in range(size):
-                    less += work[q] < pivot
-                    equal += work[q] == pivot
-                if less <= rank < less + equal:
-                    break
-                left = 0
-                for q in range(size):
-                    value = work[q]
-                    work[left] = value
-                    left += value < pivot if rank < less else value > pivot
-                size, rank = left, rank if rank < less else rank - less - equal
-            bound, ties = pivot, k
-            for q in range(filled):
-                ties -= own[q] < bound
-            # of equal values, those of the first columns
-            size, filled = filled, 0
-            for q in range(size):
-                equal = own[q] == bound
-                if own[q] < bound or (equal and ties > 0):
-                    ties -= equal
-                    own[filled], where[filled] = own[q], where[q]
-                    filled += 1
+            bound = _kth_smallest(work, filled, k)
+            filled = _keep_smallest(k, bound, own, where, filled)
         limit[r], count[r] = bound, filled
 
 

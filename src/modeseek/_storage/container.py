@@ -87,8 +87,8 @@ def write_container(path: str | os.PathLike[str], kind: str, value: Any, mode: i
     for name, array in plain.items():
         if array.dtype.str not in DTYPES or array.ndim > MOST_AXES:
             raise DataError(f"{name} is an array of {array.dtype} in {array.ndim} dimensions; files cannot hold it.")
-    places = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
-    record = {"kind": kind, "value": encoded, "arrays": places}
+    headers = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
+    record = {"kind": kind, "value": encoded, "arrays": headers}
     # ASCII with escapes: names may have characters that UTF-8 cannot encode
     text = json.dumps(record, allow_nan=False, separators=(",", ":")).encode("ascii")
     if why := _too_large(text):
@@ -166,29 +166,29 @@ def _read(file: IO[bytes], path: Any, kind: str, remedy: str) -> tuple[dict[str,
     text = file.read(length)
     hashed = hashlib.sha256(struct.pack("<IQ", version, length) + text)
     record = _parse(text)
-    places = [_Place.of(each, size) for each in record.get("arrays", ())]
-    declared = HEAD.size + length + sum(place.n_bytes for place in places)
+    headers = [_ArrayHeader.of(each, size) for each in record.get("arrays", ())]
+    declared = HEAD.size + length + sum(header.n_bytes for header in headers)
     if declared != size:
         raise _Damaged(f"it declares {declared:,} bytes and has {size:,}")
     check_memory(1.2 * size, f"'{path}'", "Read it on a machine with more.")
     arrays = {}
-    for place in places:
-        array = np.empty(place.shape, place.dtype)
+    for header in headers:
+        array = np.empty(header.shape, header.dtype)
         if array.size:
             file.readinto(_bytes(array))  # type: ignore[attr-defined]  # missing bytes change the checksum
         hashed.update(_bytes(array))
-        arrays[place.name] = array
+        arrays[header.name] = array
     if hashed.digest() != digest or file.read(1):
         raise _Damaged("its checksum is wrong")
     for name, array in arrays.items():
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
             raise _Damaged(f"array {name} holds neither true nor false")
-    if len(arrays) < len(places):
+    if len(arrays) < len(headers):
         raise _Damaged("two arrays have the same name")
     return record, arrays
 
 
-class _Place(NamedTuple):
+class _ArrayHeader(NamedTuple):
     """Name, type and shape of an array in a file."""
 
     name: str
@@ -200,7 +200,7 @@ class _Place(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
     @classmethod
-    def of(cls, declared: Any, size: int) -> _Place:
+    def of(cls, declared: Any, size: int) -> _ArrayHeader:
         """Check and return the declaration of an array in a file of `size` bytes."""
         if not (isinstance(declared, list) and len(declared) == 3):
             raise _Damaged("an array is not declared by name, type and shape")

@@ -17,7 +17,7 @@ from modeseek.diarization.speaker_choice import (
 from modeseek.estimators import ModeSeek
 
 
-class Candidates(NamedTuple):
+class LinkagePool(NamedTuple):
     """Candidate partitions of unit rows.
 
     Attributes
@@ -57,7 +57,7 @@ def decide_by_linkage(rows: Array, config: DiarizationConfig = DEFAULT) -> Decis
     partitions = linkage_partitions(rows, config=config)
     if not partitions:
         return None
-    return Candidates(partitions, partition_features(rows, partitions), np.eye(len(partitions))).decide("test", config)
+    return LinkagePool(partitions, partition_features(rows, partitions), np.eye(len(partitions))).decide("test", config)
 
 
 def mode_partitions(model: ModeSeek, rows: IntArray) -> ModePartitions:
@@ -77,7 +77,7 @@ def find_candidates(
     max_clusters: float = np.inf,
     seed: int = 0,
     config: DiarizationConfig = DEFAULT,
-) -> Candidates | None:
+) -> LinkagePool | None:
     """Return the candidates within the bounds; None if there are none or too few rows.
 
     The candidates are the partitions of ModeSeek, each of them after `move_rows`, and those of `linkage_partitions`.
@@ -126,4 +126,4 @@ def find_candidates(
     features = np.column_stack([shapes, stability, mode_features(partitions, modes)])
     sizes = np.array([labels.max() + 1 for labels in partitions], dtype=np.int64)
     agreement, _ = pair_agreement(np.array(partitions, dtype=np.int32), sizes)
-    return Candidates(partitions, features, agreement)
+    return LinkagePool(partitions, features, agreement)

@@ -14,13 +14,13 @@ from modeseek._common.validation import check_number, check_tau
 from modeseek.estimators.advice import advise_on_bandwidth, advise_on_engine, warn
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint
 from modeseek.meanshift.chains.problem import Problem
 from modeseek.meanshift.chains.progress import ChainProgress
 from modeseek.meanshift.chains.run import ChainResult, partition, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
-from modeseek.meanshift.chains.trace import Record, RecordSpec, as_record
+from modeseek.meanshift.chains.trace import STATE_QUANTITIES, Record, RecordSpec, as_record
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import Profile, get_profile
 from modeseek.meanshift.partition import Partition
@@ -46,6 +46,10 @@ class ChainClusterer(BaseClusterer):
     _bandwidth_parameter: ClassVar[str] = "bandwidth"
     # the algorithm for which bandwidths are chosen
     _abbreviation: ClassVar[Algorithm] = "BMS"
+    # what to do if a run met a limit
+    _remedy: ClassVar[str] = "Increase max_updates or max_time, or use larger bandwidths."
+    # what `record` may name
+    _quantities: ClassVar[tuple[str, ...]] = STATE_QUANTITIES
 
     def _make_chain(self, data: FitData) -> tuple[Chain, Stopping]:
         """Return the chain to run and when to stop it."""
@@ -57,10 +61,11 @@ class ChainClusterer(BaseClusterer):
 
     def _result_of(self, data: FitData, chain: Chain, stopping: Stopping, result: ChainResult) -> FitResult:
         """Return the result of a chain that has ended."""
-        points = data.points
+        points, part = data.points, partition(chain, result, stopping.tau)
         return self._chain_result(
             data,
-            partition(chain, result, stopping.tau),
+            part,
+            drop_small(part, self.min_cluster_size),
             settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
             n_updates=result.state.k,
@@ -68,16 +73,14 @@ class ChainClusterer(BaseClusterer):
             trace=result.trace.restored(points),
         )
 
-    def _chain_result(self, data: FitData, part: Partition, *, outcome: Outcome, **fields: Any) -> FitResult:
-        labels, centers = self._final_labels(data, part)
-        points = data.points
+    def _chain_result(
+        self, data: FitData, part: Partition, final: tuple[IntArray, Array], *, outcome: Outcome, **fields: Any
+    ) -> FitResult:
+        """Return the result of a partition; `final` are the labels of the points and the centres, without noise."""
+        points, (labels, centers) = data.points, final
         of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
         fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields
         return make_result(type(self).__name__, data, labels, centers, **fields)
-
-    def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
-        """Return the labels of the points and the centres, after small clusters became noise."""
-        return drop_small(part, self.min_cluster_size)
 
     def _in_force(self, data: FitData, chain: Chain, stopping: Stopping) -> FitSettings:
         return replace(data.settings, engine=chain.problem.engine.name, tau=stopping.tau)
@@ -104,7 +107,7 @@ class ChainClusterer(BaseClusterer):
         return None if self.checkpoint is None else Checkpoint(self.checkpoint, self.checkpoint_every, watch)
 
     def _record(self) -> Record:
-        return as_record(self.record)
+        return as_record(self.record, self._quantities)
 
     def _problem(self, points: Points, h: float) -> Problem:
         """Return the points with the kernel and the engine; h is the largest bandwidth."""
@@ -172,12 +175,9 @@ class ChainClusterer(BaseClusterer):
         # an interruption is raised instead, after the result is stored
         if not outcome.converged and outcome is not Outcome.INTERRUPTED:
             warn(
-                f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ are {labels}. {self._remedy()}",
+                f"{type(self).__name__} {outcome.value} ({updates:,} updates); labels_ are {labels}. {self._remedy}",
                 ConvergenceWarning,
             )
-
-    def _remedy(self) -> str:
-        return "Increase max_updates or max_time, or use larger bandwidths."
 
     def _advise(self, result: FitResult) -> None:
         super()._advise(result)

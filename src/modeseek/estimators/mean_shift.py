@@ -11,9 +11,9 @@ from modeseek._common.points import MAX_EXTENT, MIN_EXTENT, Points
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek._common.validation import check_choice, check_integer, check_number, check_state
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.result import FitData, FitResult, FitSettings
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small
 from modeseek.meanshift.basins import Basins, find_points
-from modeseek.meanshift.chains import Chain, Record, Stopping, as_record, mean_shift
+from modeseek.meanshift.chains import Chain, Stopping, mean_shift
 from modeseek.meanshift.climbing import Seeds, bin_seeds, moved_to_points, partition_by_modes
 from modeseek.meanshift.kernels.profiles import FLAT, get_profile
 from modeseek.meanshift.partition import Partition
@@ -164,6 +164,10 @@ class MeanShift(ChainClusterer):
     tol: float | None = None
     sketch: str | None = None
 
+    _remedy: ClassVar[str] = "Increase max_iter or tol."
+    # the objective is that of points that move against each other
+    _quantities: ClassVar[tuple[str, ...]] = ("clumps", "diameter", "gap", "snapshots")
+
     def _choose_settings(self, sample: Points, watch: Watcher | None, rounding: float = 0.0) -> FitSettings:
         return FitSettings(bandwidth=self._single_bandwidth(self.bandwidth, sample, watch, rounding, strict=False))
 
@@ -188,6 +192,7 @@ class MeanShift(ChainClusterer):
         return self._chain_result(
             data,
             found.partition,
+            self._final_labels(found.partition, points, h),
             basins=modes,
             settings=self._in_force(data, chain, stopping),
             outcome=result.outcome,
@@ -211,12 +216,12 @@ class MeanShift(ChainClusterer):
             return check_number("tol", self.tol, strict=False)
         return 1e-3 if get_profile(self.profile) is FLAT else 1e-4
 
-    def _final_labels(self, data: FitData, part: Partition) -> tuple[IntArray, Array]:
-        labels, centers = super()._final_labels(data, part)
+    def _final_labels(self, part: Partition, points: Points, h: float) -> tuple[IntArray, Array]:
+        """Return the labels of the points and the centres; without `cluster_all`, points far from them are noise."""
+        labels, centers = drop_small(part, self.min_cluster_size)
         if not self.cluster_all and len(centers):
-            modes = data.points.to_canonical(data.points.to_data(centers))
-            h = self._cell_unit(data.settings, data.points)
-            labels = np.where(kth_distance(modes, 1, data.points.values) > h, -1, labels)
+            modes = points.to_canonical(points.to_data(centers))
+            labels = np.where(kth_distance(modes, 1, points.values) > h, -1, labels)
         return labels, centers
 
     def _cell_unit(self, settings: FitSettings, points: Points) -> float:
@@ -226,13 +231,6 @@ class MeanShift(ChainClusterer):
             return float(np.clip(h, MIN_EXTENT, MAX_EXTENT))  # so that its square does not overflow
         # as with 0, no point is within this bandwidth of another: it is half the smallest distance of two points
         return float(kth_distance(points.values, 2).min()) / 2 if len(points.values) > 1 else 1.0
-
-    def _record(self) -> Record:
-        # "objective" is left out: it is defined for algorithms in which the data move
-        return as_record(self.record, ("clumps", "diameter", "gap", "snapshots"))
-
-    def _remedy(self) -> str:
-        return "Increase max_iter or tol."
 
     def _seeds(self, points: Points, h: float) -> Seeds | None:
         """Return the initial positions of the climbers; None if they start at the points."""

@@ -19,7 +19,7 @@ from modeseek.estimators.memory import FitMemory, check_fit_memory
 from modeseek.estimators.precomputed import data_from_distances
 from modeseek.estimators.regrouped import with_limited_size
 from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, make_result, membership_fields
-from modeseek.estimators.selection_points import of_distinct_points, with_counts
+from modeseek.estimators.selection_points import of_distinct_points, weighted_by_rows
 from modeseek.meanshift.chains import Outcome
 from modeseek.meanshift.engines.cuda.engine import why_unavailable
 from modeseek.meanshift.partition import partition_of
@@ -227,7 +227,7 @@ class ModeSeek(BaseClusterer):
         return FitSettings()
 
     def _solve(self, data: FitData, watch: Watcher | None) -> FitResult:
-        points, n = with_counts(data), len(data.points.values)
+        points, n = weighted_by_rows(data), len(data.points.values)
         engine = check_choice("engine", self.engine, ENGINES)
         if engine == "cuda" and (reason := why_unavailable()) is not None:
             raise ValueError(f'engine="cuda" cannot be used here: {reason}. Use engine="auto".')

@@ -12,7 +12,7 @@ from modeseek._common.points import Points
 from modeseek._common.types import Array, Watcher
 from modeseek._common.validation import check_integer, seed_of
 from modeseek.estimators.chain_clusterer import ChainClusterer
-from modeseek.estimators.result import FitData, FitResult, FitSettings, membership_fields
+from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_small, membership_fields
 from modeseek.meanshift.bandwidth import LocalFactor
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
@@ -120,14 +120,15 @@ class RandomChainClusterer(ChainClusterer):
             certified=all(part.certified for part in parts),
             theorem2=all(part.theorem2 for part in parts),
         )
-        labels, _ = self._final_labels(data, part)
+        final = drop_small(part, self.min_cluster_size)
         return self._chain_result(
             data,
             part,
+            final,
             points=points.to_data(positions)[points.inverse],
             stability=found.stability,
             chain_labels=chain_labels[:, points.inverse],
-            **membership_fields(data, labels, found.labels, found.shares, found.cluster_stability),
+            **membership_fields(data, final[0], found.labels, found.shares, found.cluster_stability),
             **fields,
         )
 

@@ -14,7 +14,7 @@ from modeseek.meanshift.consensus import counterparts
 from modeseek.selection import Selection
 
 
-def with_counts(data: FitData) -> Points:
+def weighted_by_rows(data: FitData) -> Points:
     """Return the points with weights that can be read as numbers of rows, which the selection needs.
 
     Weights that are all whole numbers are not changed. Other weights may have any unit; they are divided by the mean

@@ -9,7 +9,7 @@ from modeseek.estimators.input_checks import check_rows
 from modeseek.estimators.mean_shift import MeanShift
 from modeseek.estimators.result import FitData, FitResult
 from modeseek.meanshift.chains import Record, Sweeps
-from modeseek.meanshift.chains.algorithms import PartSize
+from modeseek.meanshift.chains.chain import PartSize
 
 
 class StepwiseFit:

@@ -15,7 +15,7 @@ from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
-from modeseek.pipeline.outputs import spread
+from modeseek.pipeline.outputs import empty_elsewhere
 from modeseek.plots import save_clusters
 from modeseek.prepare import TablePreparer
 from modeseek.report import fit_code
@@ -31,9 +31,9 @@ def file_stem(data: PreparedData) -> str:
 def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
     """Return the table of the dataset as CSV, with added columns for the cluster and, if known, the confidence."""
     table, complete = run.data.dataset.table, run.data.complete
-    extra: dict[str, Any] = {_unused_name("cluster", table.columns): spread(result.labels, complete)}
+    extra: dict[str, Any] = {_unused_name("cluster", table.columns): empty_elsewhere(result.labels, complete)}
     if result.confidence is not None:
-        extra[_unused_name("confidence", table.columns)] = spread(result.confidence, complete)
+        extra[_unused_name("confidence", table.columns)] = empty_elsewhere(result.confidence, complete)
     return _written("labels.csv", lambda path: write_table(table, path, extra))
 
 
@@ -61,14 +61,14 @@ def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     return _written(f"clusters{suffix}", save)
 
 
-def python_code(data: PreparedData, settings: RunSettings) -> str:
+def run_code(data: PreparedData, settings: RunSettings) -> str:
     """Return Python code that gives the same labels.
 
     Examples
     --------
     >>> from modeseek.explorer import load_example
     >>> data = PreparedData.select(load_example("iris (150, four features)"), ["petal width (cm)"], standardize=False)
-    >>> print(python_code(data, RunSettings("stochastic mean shift", {"bandwidth": 0.6})))
+    >>> print(run_code(data, RunSettings("stochastic mean shift", {"bandwidth": 0.6})))
     from modeseek import StochasticMeanShift
     from sklearn.datasets import load_iris
     <BLANKLINE>

@@ -7,7 +7,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.images.config import SegmentConfig
 from modeseek.images.region_graph import RegionGraph
-from modeseek.images.regions import components
+from modeseek.images.regions import node_components
 
 
 class RegionTree(NamedTuple):
@@ -39,7 +39,7 @@ class RegionTree(NamedTuple):
     def _groups(self, done: Array) -> IntArray:
         merges = np.flatnonzero(done)
         links = np.column_stack([np.repeat(merges + self.n_regions, 2), self.children[merges].ravel()])
-        return components(self.n_regions + len(self.heights), links)[: self.n_regions]
+        return node_components(self.n_regions + len(self.heights), links)[: self.n_regions]
 
 
 def merge_regions(graph: RegionGraph, config: SegmentConfig) -> RegionTree:

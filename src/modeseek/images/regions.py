@@ -78,7 +78,7 @@ class Regions:
         distances = np.square(means[ends[:, 0]] - means[ends[:, 1]]).sum(axis=1)
         ends = ends[np.lexsort((ends[:, 1], distances, ends[:, 0]))]
         closest = np.append(True, ends[1:, 0] != ends[:-1, 0])
-        return components(len(self.sizes), ends[closest])
+        return node_components(len(self.sizes), ends[closest])
 
 
 class RegionCollector:
@@ -125,7 +125,7 @@ class RegionCollector:
 
     def finish(self) -> tuple[Regions, Callable[[NDArray], NDArray]]:
         """Return the regions, and a function that maps the preliminary numbers in `labels` to final region numbers."""
-        groups = components(len(self.sizes), np.concatenate(self._same))
+        groups = node_components(len(self.sizes), np.concatenate(self._same))
         regions = Regions(self.sizes, self.color_sums, np.concatenate(self._pairs)).merged(groups)
         return regions, lambda numbers: np.where(numbers == MASKED, MASKED, groups[numbers])
 
@@ -157,7 +157,7 @@ def distinct_pairs(pairs: IntArray, k: int) -> tuple[IntArray, IntArray]:
     return np.column_stack([keys // max(k, 1), keys % max(k, 1)]), places
 
 
-def components(k: int, pairs: IntArray) -> IntArray:
+def node_components(k: int, pairs: IntArray) -> IntArray:
     """Return the connected component of each of k nodes; components are numbered by their first nodes."""
     graph = coo_matrix((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
     _, part = connected_components(graph, directed=False)

@@ -8,7 +8,7 @@ from joblib import parallel_config
 from joblib.parallel import get_active_backend
 
 from modeseek._common.types import Stage, Watcher
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.run import ChainResult, run
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 
 from modeseek._common.types import Watcher
 from modeseek._common.validation import check_integer
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint, RunCheckpoint
 from modeseek.meanshift.chains.run import ChainResult, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping

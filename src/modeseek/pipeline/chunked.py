@@ -28,7 +28,7 @@ from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.result import PipelineResult, make_result
+from modeseek.pipeline.result import PipelineResult, result_of_job
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS, ResumeState, ResumeStore
 from modeseek.prepare.preparation import Prepared, Statistics
 
@@ -105,7 +105,7 @@ class _ChunkedRun:
         job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         state = self._label(state)
         shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
-        result = make_result(job, self.preparer, state.counts, fit.seconds)
+        result = result_of_job(job, self.preparer, state.counts, fit.seconds)
         write_extras(job, result, shown, chunked=True)
         if self.writer is not None:
             self.writer.finish()

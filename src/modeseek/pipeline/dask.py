@@ -39,8 +39,8 @@ from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
 from modeseek.pipeline.options import PipelineJob
-from modeseek.pipeline.outputs import added_columns, spread, write_extras
-from modeseek.pipeline.result import PipelineResult, make_result
+from modeseek.pipeline.outputs import added_columns, empty_elsewhere, write_extras
+from modeseek.pipeline.result import PipelineResult, result_of_job
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.config import PrepareOptions
 from modeseek.prepare.preparation import Statistics
@@ -118,7 +118,7 @@ def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
         if job.estimator.result_.sketch is not None:
             job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
         counts = _label(job, rows, preparer, stamps)
-    result = make_result(job, preparer, counts, fit.seconds)
+    result = result_of_job(job, preparer, counts, fit.seconds)
     write_extras(job, result, None)
     return result
 
@@ -285,7 +285,7 @@ def _write_part(
         target = folder / f"part.{number:06d}.parquet"
         draft = target.with_name(f"{target.stem}.{secrets.token_hex(8)}.draft")
         complete = preparer.complete_rows(table) if table.n_rows else np.zeros(0, bool)
-        columns = dict(zip(spec.added, (spread(each, complete) for each in added), strict=True))
+        columns = dict(zip(spec.added, (empty_elsewhere(each, complete) for each in added), strict=True))
         format_of(target).write(draft, spec, [with_columns(table, columns)])
         # if a worker dies, no incomplete part has this name; if two workers write a part, they write the same rows
         draft.replace(target)

@@ -10,7 +10,7 @@ from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
-from modeseek.pipeline.result import PipelineResult, make_result
+from modeseek.pipeline.result import PipelineResult, result_of_job
 from modeseek.pipeline.truth import TruthComparison
 
 
@@ -37,7 +37,7 @@ def cluster_in_memory(job: PipelineJob) -> PipelineResult:
         raise PipelineInterrupted(None)
     found = estimator.result_
     counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
-    result = make_result(job, preparer, counts, fit.seconds, prepared.complete)
+    result = result_of_job(job, preparer, counts, fit.seconds, prepared.complete)
     if job.data.truth is not None:
         cells = table.cells[table.position(job.data.truth)][prepared.complete].tolist()
         result = replace(result, truth=TruthComparison.of(job.data.truth, cells, found.labels))

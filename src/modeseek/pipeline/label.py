@@ -7,7 +7,7 @@ import numpy as np
 
 from modeseek._storage import STANDARD_STREAM, DataError, read_table, writable_suffixes, write_table
 from modeseek.io import read_model
-from modeseek.pipeline.outputs import check_label_column, check_targets, spread
+from modeseek.pipeline.outputs import check_label_column, check_targets, empty_elsewhere
 from modeseek.prepare import Note
 from modeseek.prepare.plan import unit_notes
 
@@ -73,5 +73,5 @@ def label_file(
     if len(labels) < table.n_rows and notify is not None:
         without = f"{table.n_rows - len(labels):,} of {table.n_rows:,} rows"
         notify(Note(f"missing values in {without}, which get no cluster"))
-    added = {label_column: spread(labels, prepared.complete)}
+    added = {label_column: empty_elsewhere(labels, prepared.complete)}
     write_table(table, target, added, features=saved.preparer.kept_columns_)

@@ -122,10 +122,10 @@ def added_columns(
         added[next(name for name in names if name not in taken)] = confidence
     if complete is None or complete.all():
         return added
-    return {name: spread(values, complete) for name, values in added.items()}
+    return {name: empty_elsewhere(values, complete) for name, values in added.items()}
 
 
-def spread(values: Array, complete: NDArray[np.bool_]) -> Any:
+def empty_elsewhere(values: Array, complete: NDArray[np.bool_]) -> Any:
     """Return an Arrow array with values where `complete` is true, and empty cells elsewhere."""
     import pyarrow as pa
 

@@ -84,7 +84,7 @@ class PipelineResult:
         return names.get(self.fit.algorithm, self.fit.algorithm)
 
 
-def make_result(
+def result_of_job(
     job: PipelineJob,
     preparer: TablePreparer,
     counts: RowCounts,

@@ -15,7 +15,7 @@ from modeseek.report.blocks import Block, Bullets, Heading, Page
 from modeseek.report.markdown_text import PlainText
 from modeseek.report.python_code import fit_code
 from modeseek.report.rendering import to_html
-from modeseek.report.report_data import ReportData, check_extra, check_feature_names, check_row_names, check_rows
+from modeseek.report.report_data import ReportData, check_extra, check_feature_names, check_row_names, clustered_rows
 from modeseek.report.sections.clusters import clusters_section
 from modeseek.report.sections.confidence import confidence_section
 from modeseek.report.sections.method import method_section
@@ -102,7 +102,7 @@ def write_report(
     True
     """
     check_target(path, REPORT_SUFFIXES)
-    rows, in_units = check_rows(estimator, X, original)
+    rows, in_units = clustered_rows(estimator, X, original)
     named, (n, d) = X if original is None else original, rows.shape
     data = ReportData(
         estimator,

@@ -15,7 +15,7 @@ class PlainText(str):
 
     Examples
     --------
-    >>> print(to_html(PlainText("*width*")), to_html("*width*"))
+    >>> print(to_markup(PlainText("*width*")), to_markup("*width*"))
     *width* <em>width</em>
     """
 
@@ -59,14 +59,14 @@ def to_plain(text: str) -> str:
     return "".join(token.content for token in _parse(text))
 
 
-def to_html(text: str) -> Markup:
+def to_markup(text: str) -> Markup:
     """Return a text as HTML.
 
     Examples
     --------
-    >>> print(to_html("[**R**](https://a.org/?b&c) <script>"))
+    >>> print(to_markup("[**R**](https://a.org/?b&c) <script>"))
     <a href="https://a.org/?b&amp;c"><strong>R</strong></a> &lt;script&gt;
-    >>> print(to_html(PlainText("**no** markup")))
+    >>> print(to_markup(PlainText("**no** markup")))
     **no** markup
     """
     if isinstance(text, PlainText):

@@ -231,7 +231,7 @@ def _make_environment() -> Environment:
         "cell_classes": _cell_classes,
         "code_fence": _code_fence,
         "escape_markdown": markdown_text.escape_markdown,
-        "html": markdown_text.to_html,
+        "html": markdown_text.to_markup,
         "kind": lambda value: type(value).__name__,
         "markdown": markdown_text.to_markdown,
         "plain": to_plain,

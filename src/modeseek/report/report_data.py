@@ -137,7 +137,7 @@ class ReportData:
         return self.row_names[i] if self.row_names is not None else f"row {i + self.first_row:,}"
 
 
-def check_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | None) -> tuple[Array, Array]:
+def clustered_rows(estimator: BaseEstimator, X: ArrayLike, original: ArrayLike | None) -> tuple[Array, Array]:
     """Return the rows as they were clustered (with unit length for the metric cosine), and those in original units."""
     check_is_fitted(estimator, "labels_")
     rows = check_state(X, name="X").astype(np.float64)

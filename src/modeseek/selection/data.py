@@ -109,7 +109,7 @@ def prepare_data(
     """
     values = points.values
     n, d = values.shape
-    components = principal_components(values, _rounding(points), config.data)
+    components = leading_components(values, _rounding(points), config.data)
     reduced = d > config.data.max_components and n > config.data.max_components
     searched = components if reduced else values
     k = min(n - 1, config.data.n_neighbors if n < config.data.many_points else config.data.n_neighbors_many)
@@ -201,7 +201,7 @@ def _kept_neighbors(data: SelectionData, rows: IntArray, width: int) -> Neighbor
     return Neighbors(indices, distances)
 
 
-def principal_components(values: Array, rounding: float, config: DataConfig) -> Array:
+def leading_components(values: Array, rounding: float, config: DataConfig) -> Array:
     """Return the first principal components, without those whose singular value is at most `rounding`.
 
     scikit-learn's PCA computes the same, but for small data the import of PCA alone takes longer than this function.

@@ -10,9 +10,8 @@ import math
 
 import numpy as np
 from joblib import effective_n_jobs
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH, NO_REFERENCE_COUNTS, cached_loop
+from modeseek._common.jit import cached_loop, loop_part
 from modeseek._common.threads import run_each
 from modeseek._common.types import Array, IntArray
 
@@ -87,7 +86,7 @@ def fill(labels: IntArray, indices: IntArray, width: int) -> IntArray:
     return out
 
 
-@njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
+@loop_part
 def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-def]
     """Count points in each cell of a contingency table; return the number of cells that are not empty."""
     found = 0
@@ -100,7 +99,7 @@ def _count_cells(first, second, size, cells, seen):  # type: ignore[no-untyped-d
     return found
 
 
-@njit(**FAST_MATH, **NO_REFERENCE_COUNTS)
+@loop_part
 def _adjusted(both, first, second, total):  # type: ignore[no-untyped-def]
     """Return the adjusted Rand index from numbers of pairs: within clusters of both partitions, of each, and in all."""
     expected, middle = first * second / total, (first + second) / 2

@@ -19,7 +19,7 @@ from modeseek.selection.candidates import Candidate, ClusterBounds, Selection, m
 from modeseek.selection.choice import TIE, Choice, load_choice, with_single
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData, Subset, base_sample
-from modeseek.selection.features import FEATURES, Preparation, candidate_features
+from modeseek.selection.features import FEATURES, EarlyWork, candidate_features
 from modeseek.selection.graph_data import fill_unknown
 from modeseek.selection.hierarchy import MergeGraph, build_hierarchy
 from modeseek.selection.pool import Pool, build_pool
@@ -176,13 +176,13 @@ class Selector:
     def rank(self) -> Ranking:
         """Propose and compare candidates."""
         data, progress, n_jobs = self.data, self.progress, self.n_jobs
-        preparation = Preparation.of(data, self.base, self.config)
-        beside: list[Later[Any]] = [preparation.samples, *preparation.repeats, self.rare]
+        early = EarlyWork.of(data, self.base, self.config)
+        beside: list[Later[Any]] = [early.samples, *early.repeats, self.rare]
         pool = build_pool(data, config=self.config, n_jobs=n_jobs, progress=progress, beside=beside)
 
         def measure() -> Array:
             config = self._config_in_time()
-            return candidate_features(data, self.base, pool, config=config, n_jobs=n_jobs, preparation=preparation)
+            return candidate_features(data, self.base, pool, config=config, n_jobs=n_jobs, early=early)
 
         features = progress.finish("features", "candidates", len(pool), measure)
         if not self.data.has_coordinates:

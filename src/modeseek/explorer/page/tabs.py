@@ -12,7 +12,7 @@ from modeseek._common.types import IntArray
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.bandwidth_scan import BandwidthScan, ScanRow
-from modeseek.explorer.export import export_figure, export_labels, file_stem, python_code
+from modeseek.explorer.export import export_figure, export_labels, file_stem, run_code
 from modeseek.explorer.page.figures import ScanFigure
 from modeseek.explorer.page.messages import error, status
 from modeseek.explorer.page.style import LIGHT, column, figure_pane, html_pane
@@ -27,7 +27,7 @@ EXPORTS: dict[str, tuple[str, Callable[[AnimatedRun, FitResult], bytes]]] = {
     "Labels (CSV)": ("-clusters.csv", export_labels),
     "Figure (PNG)": ("-clusters.png", partial(export_figure, suffix=".png")),
     "Figure (SVG)": ("-clusters.svg", partial(export_figure, suffix=".svg")),
-    "Python code": (".py", lambda run, _: f"{python_code(run.data, run.settings)}\n".encode()),
+    "Python code": (".py", lambda run, _: f"{run_code(run.data, run.settings)}\n".encode()),
 }
 
 
@@ -181,5 +181,5 @@ class ExportTab:
         self._summary.object = status(
             f"The rows of {run.data.dataset.name} with {columns}, a figure, and Python code that gives the same labels."
         )
-        code = escape(python_code(run.data, run.settings))
+        code = escape(run_code(run.data, run.settings))
         self._code.object = f'<pre tabindex="0" aria-label="Python code">{code}</pre>'

@@ -1,6 +1,7 @@
 """Chains: the four algorithms, the loop that runs them, its stopping rules and its trace."""
 
-from modeseek.meanshift.chains.algorithms import Chain, blurring, doubly_stochastic, mean_shift, stochastic
+from modeseek.meanshift.chains.algorithms import blurring, doubly_stochastic, mean_shift, stochastic
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint
 from modeseek.meanshift.chains.climbers import ClimbConfig
 from modeseek.meanshift.chains.problem import Problem, make_problem

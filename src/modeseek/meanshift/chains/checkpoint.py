@@ -19,7 +19,7 @@ from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_number
 from modeseek._storage import DataError, check_target, read_container, remove_parts, write_container
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.identity import difference, identity
 from modeseek.meanshift.chains.series import Series
 from modeseek.meanshift.chains.stopping import Stopping

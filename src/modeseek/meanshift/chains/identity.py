@@ -11,7 +11,7 @@ import numpy as np
 from modeseek._common.types import Array
 from modeseek._common.version import __version__
 from modeseek.meanshift.bandwidth import DrawPlan
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.chains.trace import Record
 from modeseek.meanshift.types import BandwidthPolicy, ProfileLike

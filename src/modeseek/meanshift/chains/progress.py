@@ -7,7 +7,7 @@ import numpy as np
 
 from modeseek._common.progress.words import count, plural
 from modeseek._common.types import Array, Stage, Watcher
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.stopping import Stopping
 from modeseek.meanshift.components import components
 from modeseek.meanshift.types import ChainState, SweepInfo

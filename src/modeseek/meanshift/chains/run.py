@@ -12,16 +12,14 @@ import numpy as np
 
 from modeseek._common.resources import TimeUp, limit_time
 from modeseek._common.types import Array
-from modeseek.meanshift.chains.algorithms import Chain, PartSize, Swept
+from modeseek.meanshift.chains.chain import Chain, PartSize, Swept
 from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunCheckpoint
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
+from modeseek.meanshift.chains.sweeps_at_once import SweepsAtOnce
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import Callback, ChainState, SweepInfo, SweepsEnd
 
-# number of sweeps that are applied at once at first, and of updates later
-FIRST_SWEEPS = 32
-MOST_UPDATES = 1 << 15
 T = TypeVar("T")
 
 
@@ -136,10 +134,11 @@ class Sweeps(Iterator[Swept]):
         self.outcome: Outcome | None = None
         watched = self._callbacks or self._recorder.states or part_size is not None
         limited = checkpoint is not None or stopping.max_time is not None
-        self._at_once = chain.skip is not None and not (watched or limited)
+        at_once = chain.skip is not None and not (watched or limited)
+        self._at_once = SweepsAtOnce(chain, stopping) if at_once else None
         # `finish` can leave the check of the first state to the engine
         self._checked = False
-        if not self._at_once:
+        if not at_once:
             self._check()
 
     def __next__(self) -> Swept:
@@ -152,12 +151,11 @@ class Sweeps(Iterator[Swept]):
 
     def finish(self) -> None:
         """Run to the end; without callbacks, checkpoint, time limit or recorded states, several sweeps at a time."""
-        count = FIRST_SWEEPS if self._at_once else 0
         while self.outcome is None:
-            if count:
-                count = self._unless_stopped(partial(self._skip, count)) or 0
-            else:
+            if self._at_once is None:
                 next(self, None)
+            else:
+                self._unless_stopped(partial(self._apply_many, self._at_once))
 
     def _unless_stopped(self, advance: Callable[[], T]) -> T | None:
         """Call a function that advances the run; return None if the run has ended, or ends meanwhile."""
@@ -172,28 +170,21 @@ class Sweeps(Iterator[Swept]):
                 self._end(Outcome.INTERRUPTED)
         return None
 
-    def _skip(self, count: int) -> int:
-        """Apply up to `count` sweeps at once; return how many to try next, 0 if the engine cannot do it."""
-        assert self._chain.skip is not None
-        left = self._stopping.sweeps_left(self._chain, self.state, self.sweeps)
-        if left <= 0:
-            return 0
-        test = self._stopping.end_test(self.state, min(count, left), now=not self._checked)
-        found = self._chain.skip(self.state, test)
+    def _apply_many(self, at_once: SweepsAtOnce) -> None:
+        """Apply several sweeps, or decide for one by one."""
+        found = at_once.apply(self.state, self.sweeps, now=not self._checked)
         if found is None:
-            return 0
+            self._at_once = None
+            return
         state, info = found
-        done, self._checked = len(info.largest_shifts), True
+        self._checked, done = True, len(info.largest_shifts)
         if done:
             self.state, self.sweeps = state, self.sweeps + done
             self._recorder.note_sweeps(state, self.sweeps, info)
         if info.end is SweepsEnd.CERTIFIED:
             self._end(Outcome.CERTIFIED)
-        elif info.end is SweepsEnd.CHECK or done == left:
+        elif info.end is SweepsEnd.CHECK:
             self._check()
-        if not done:
-            return count
-        return min(2 * count, max(FIRST_SWEEPS, MOST_UPDATES // len(state.points))) if done == count else done
 
     def _check(self) -> None:
         """End the run if its stopping rule is fulfilled."""

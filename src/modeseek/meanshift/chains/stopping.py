@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from modeseek._common.storable import storable
 from modeseek._common.validation import check_choice, check_integer, check_number, check_tau
 from modeseek.meanshift.certificate import is_certified
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.types import ChainState, Ending, EndTest
 
 RULES = ("certificate", "shifts")

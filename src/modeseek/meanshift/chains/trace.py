@@ -13,7 +13,7 @@ from modeseek._common.sphere import chords_to_meters
 from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_integer
-from modeseek.meanshift.chains.algorithms import Chain
+from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.series import EarlyDraws, Entry, Series, ThinnedSeries
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.objective import objective

@@ -4,9 +4,11 @@ Clusters contract, and coincident points contribute equal terms to every sum. Th
 place of each point, so a sum over groups of coincident points equals the sum over points up to rounding.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -50,6 +52,33 @@ class MergeConfig:
 
 
 DEFAULT_MERGE = MergeConfig()
+
+
+class Merging(NamedTuple):
+    """A `MergeConfig` for compiled code.
+
+    Attributes
+    ----------
+    direction : (d,) array
+        The line along which points are sorted.
+    eps : float
+        Unit in the last place of 1.
+    ulps, max_share, min_points, min_updates, look_back
+        As in `MergeConfig`.
+    """
+
+    direction: Array
+    eps: float
+    ulps: float
+    max_share: float
+    min_points: int
+    min_updates: int
+    look_back: int
+
+    @classmethod
+    def of(cls, config: MergeConfig, d: int, dtype: np.dtype) -> Merging:
+        """Return the settings for points with d coordinates of a type."""
+        return cls(line_direction(d), float(np.finfo(dtype).eps), *astuple(config))
 
 
 class Groups(NamedTuple):

@@ -41,6 +41,35 @@ class UpdateBlock(NamedTuple):
         return UpdateBlock(self.indices[block], self.bandwidths[block], self.lengths[block])
 
 
+class SweepBlock(NamedTuple):
+    """Consecutive sweeps and the test whether the run ends, for compiled code.
+
+    Attributes
+    ----------
+    code : DrawCode
+        How to draw; without a key, the updates are given and are the only sweep.
+    path : array
+        Output: the bandwidths of the policy. The last entry is at first the bandwidth before the first sweep.
+    last_shift : (n,) array
+        Length of the last move of each point; updated.
+    largest : array
+        Output: the longest move of each sweep.
+    test : EndTest
+    rounding : float
+        Share of the largest coordinate by which rounding can move a point outside its hull.
+    witnesses : integer array
+        Points whose distances are checked first.
+    """
+
+    code: DrawCode
+    path: Array
+    last_shift: Array
+    largest: Array
+    test: EndTest
+    rounding: float
+    witnesses: IntArray
+
+
 class QueryBlock(NamedTuple):
     """Simultaneous updates, for compiled code.
 

@@ -72,20 +72,19 @@ def nested_communities(
     >>> next(nested_communities(csr_array(ring + ring.T), [1.0]))
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
-    from modeseek.selection.communities.loops import merge_communities, move_nodes
+    from modeseek.selection.communities.loops import Graph, merge_communities, move_nodes
 
     rng = np.random.default_rng(seed)
-    start, column = graph.indptr.astype(np.int64), graph.indices.astype(np.int32, copy=False)
-    weight = graph.data.astype(np.float64, copy=False)
     n = graph.shape[0]
-    loops, labels = np.zeros(n), np.arange(n, dtype=np.int32)
+    start, column = graph.indptr.astype(np.int64), graph.indices.astype(np.int32, copy=False)
+    merged = Graph(start, column, graph.data.astype(np.float64, copy=False), np.zeros(n))
+    labels = np.arange(n, dtype=np.int32)
     for resolution in resolutions:
         for _ in range(config.max_levels):
-            size = len(start) - 1
-            order = rng.permutation(size)
-            community = move_nodes(start, column, weight, loops, float(resolution), order, config.max_sweeps)
-            start, column, weight, loops, numbers = merge_communities(start, column, weight, loops, community)
+            size = len(merged.loops)
+            community = move_nodes(merged, float(resolution), rng.permutation(size), config.max_sweeps)
+            merged, numbers = merge_communities(merged, community)
             labels = numbers[labels]
-            if len(start) - 1 == size:
+            if len(merged.loops) == size:
                 break
         yield labels

@@ -77,15 +77,15 @@ def feature_samples(data: SelectionData, rng: np.random.Generator, config: Selec
     return Samples(common, graph, geometry, gaussian_sample(data, geometry.rows), pair_sample(data, geometry.rows))
 
 
-class Preparation(NamedTuple):
+class EarlyWork(NamedTuple):
     """Inputs of the features that do not depend on the pool, and may be computed while the pool is built."""
 
     repeats: list[Later[Repeat | None]]
     samples: Later[Samples]
 
     @classmethod
-    def of(cls, data: SelectionData, base: Subset, config: SelectionConfig) -> Preparation:
-        """Return the preparation for the features of `data`; nothing is computed yet."""
+    def of(cls, data: SelectionData, base: Subset, config: SelectionConfig) -> EarlyWork:
+        """Return the work for the features of `data`; nothing is computed yet."""
         numbers = range(config.reproducibility.n_subsamples)
         return cls(
             [Later(partial(propose_again, base, number, config)) for number in numbers],
@@ -100,7 +100,7 @@ def candidate_features(
     *,
     config: SelectionConfig = DEFAULT,
     n_jobs: int | None = None,
-    preparation: Preparation | None = None,
+    early: EarlyWork | None = None,
 ) -> Array:
     """Return the table of features: a row for each candidate and one for the single cluster, columns as in `FEATURES`.
 
@@ -115,10 +115,10 @@ def candidate_features(
     config : SelectionConfig
     n_jobs : int, optional
         Number of threads; the result does not depend on it.
-    preparation : Preparation, optional
+    early : EarlyWork, optional
         Inputs that may have been computed already, with the same config.
     """
-    repeats, samples = preparation or Preparation.of(data, base, config)
+    repeats, samples = early or EarlyWork.of(data, base, config)
     stable = reproducibility(base, pool, config=config, n_jobs=n_jobs, repeats=repeats)
     return feature_table(data, pool, stable, samples(), config, n_jobs)
 

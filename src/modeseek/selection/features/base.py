@@ -26,13 +26,13 @@ class Feature(NamedTuple):
     graph_only: bool = True
 
 
-def spread(values: Array, rows: IntArray, n: int) -> Array:
+def nan_elsewhere(values: Array, rows: IntArray, n: int) -> Array:
     """Return an array of length n with `values` at the indices `rows`, and NaN elsewhere."""
     out = np.full(n, np.nan)
     out[rows] = values
     return out
 
 
-def skewness(values: Array) -> float:
+def third_moment(values: Array) -> float:
     """Return the third standardized moment."""
     return float(np.power(values - values.mean(), 3).mean() / (values.std() ** 3 + 1e-9))

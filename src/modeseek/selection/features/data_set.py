@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, skewness
+from modeseek.selection.features.base import Feature, third_moment
 
 DATA_SET = (
     Feature("log_n", "logarithm of the number of distinct points"),
@@ -37,10 +37,10 @@ def data_set_features(data: SelectionData) -> dict[str, float]:
     return {
         "log_n": np.log(n),
         "dimension": data.dimension,
-        "hubness": skewness(hub),
+        "hubness": third_moment(hub),
         "distinct": n / data.total_weight,
         "density_sd": reach.std() * data.dimension,
-        "density_skew": skewness(reach),
+        "density_skew": third_moment(reach),
         "density_sd4": short.std() * data.dimension,
         "ties": float(ties.mean()) if ties.size else 0.0,
         **(_component_features(data) if data.has_coordinates else {}),

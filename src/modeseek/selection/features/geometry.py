@@ -10,7 +10,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, spread
+from modeseek.selection.features.base import Feature, nan_elsewhere
 from modeseek.selection.features.partitions import Partitions
 from modeseek.selection.proposers import Proposal
 
@@ -118,7 +118,7 @@ def geometry_features(sample: GeometrySample, partitions: Partitions, config: Fe
         "split_mean": clusters.total(split * rows) / total,
         "split_min": clusters.least(np.where(rows >= least, split, np.inf)),
     }
-    return found | {name: spread(values, owner, len(k)) for name, values in separated.items()}
+    return found | {name: nan_elsewhere(values, owner, len(k)) for name, values in separated.items()}
 
 
 def add_relative_r2(candidates: Sequence[Proposal], columns: dict[str, Array]) -> None:

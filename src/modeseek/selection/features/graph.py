@@ -117,37 +117,36 @@ def graph_features(sample: GraphSample, partitions: Partitions, mass: Array) -> 
     """Return the features of each partition, by name; `mass` is the weight of each cluster."""
     from modeseek.selection.features.graph_loops import graph_statistics
 
-    clusters, totals = graph_statistics(partitions, sample)
-    rows, leaving, counted, sums = clusters[:, [0, 2, 11, 12]].T
+    found = graph_statistics(partitions, sample)
     share = mass / partitions.to_clusters(partitions.total(mass))
-    purity = (clusters[:, 1] - share) / np.maximum(1 - share, 1e-9)
-    cut = leaving / (np.maximum(rows, 1) * sample.edges.shape[1])
+    purity = (found.inside - share) / np.maximum(1 - share, 1e-9)
+    cut = found.leaving / (np.maximum(found.points, 1) * sample.edges.shape[1])
     big = mass >= partitions.to_clusters(np.maximum(4.0, 0.02 * partitions.total(mass)))
     by_density = []
-    for at in (3, 7):
-        saddle, peak, median, border = clusters[:, at : at + 4].T
-        edge = np.where(leaving > 0, np.clip(median - border, -6, 6), 6.0)
+    for saddle, peak, median, border in found.heights:
+        edge = np.where(found.leaving > 0, np.clip(median - border, -6, 6), 6.0)
         by_density.append((np.clip(peak - saddle, -3, 6), np.clip(median - saddle, -6, 6), edge))
     low, *lows = partitions.quantiles(np.array([purity, *by_density[0], *by_density[1]]), mass, 0.1)
-    between, variance = partitions.total(sums**2 / np.maximum(counted, 1)), np.square(sample.densities[1, sample.rows])
-    found = {
-        "inside15": totals[:, 0],
-        "inside5": totals[:, 1],
-        "minority": totals[:, 2],
-        "modularity": totals[:, 0] - partitions.total(np.square(share)),
+    between = partitions.total(found.density_sum**2 / np.maximum(found.counted, 1))
+    variance = np.square(sample.densities[1, sample.rows])
+    features = {
+        "inside15": found.inside_15,
+        "inside5": found.inside_5,
+        "minority": found.minority,
+        "modularity": found.inside_15 - partitions.total(np.square(share)),
         "purity_min": partitions.least(purity),
         "purity_mean": partitions.total(purity) / partitions.sizes,
         "purity_q10": low,
         "cut_max": partitions.largest(cut),
         "cut_mean": partitions.total(cut * share),
-        "surface": partitions.total(cut * share * np.minimum(rows ** (1 / sample.dimension), 1e3)),
+        "surface": partitions.total(cut * share * np.minimum(found.points ** (1 / sample.dimension), 1e3)),
         "density_r2": between / max(float(variance.sum()), 1e-300),
-        "contrast": np.minimum(totals[:, 3] / max(float(sample.changes.mean()), 1e-300), 20.0),
+        "contrast": np.minimum(found.change / max(float(sample.changes.mean()), 1e-300), 20.0),
     }
     for count, (dip, middle, edge) in zip(COUNTS, by_density, strict=True):
         dip_low, middle_low, edge_low, *lows = lows
         least_big = partitions.least(np.where(big, dip, np.inf))
-        found |= {
+        features |= {
             f"dip{count}_mean": partitions.total(dip * share),
             f"dip{count}_min": partitions.least(dip),
             f"dip{count}_q10": dip_low,
@@ -158,4 +157,4 @@ def graph_features(sample: GraphSample, partitions: Partitions, mass: Array) -> 
             f"edge{count}_mean": partitions.total(edge * share),
             f"edge{count}_q10": edge_low,
         }
-    return found
+    return features

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,65 @@ from modeseek.selection.features.partitions import Partitions
 if TYPE_CHECKING:
     from modeseek.selection.features.graph import GraphSample
 
+# columns of three tables: of clusters, of clusters for one density, and of partitions
+POINTS, INSIDE, LEAVING, COUNTED, DENSITY_SUM = range(5)
+SADDLE, PEAK, MEDIAN, BORDER = range(4)
+INSIDE_15, INSIDE_5, MINORITY, CHANGE = range(4)
+
+
+class Heights(NamedTuple):
+    """Log densities in each cluster.
+
+    Attributes
+    ----------
+    saddle, border : (c,) arrays
+        Highest and mean height of the edges that leave the cluster.
+    peak, median : (c,) arrays
+        95th percentile and median.
+    """
+
+    saddle: Array
+    peak: Array
+    median: Array
+    border: Array
+
+
+class GraphStatistics(NamedTuple):
+    """Statistics of clusters and partitions on the neighbour graph.
+
+    Attributes
+    ----------
+    points, leaving : (c,) arrays
+        Number of points of each cluster, of every `step`-th, and of the edges that leave it.
+    inside : (c,) array
+        Mean share of the 15 nearest neighbours in the same cluster.
+    counted, density_sum : (c,) arrays
+        Number of points of `GraphSample.rows` in each cluster, and the sum of their second densities.
+    heights : tuple of Heights
+        For each of the two densities.
+    inside_15, inside_5 : (p,) arrays
+        Mean share of the 15 and 5 nearest neighbours in the same cluster, for each partition.
+    minority : (p,) array
+        Share of points with most of their neighbours in other clusters.
+    change : (p,) array
+        Mean change of the second density along edges that leave a cluster.
+    """
+
+    points: Array
+    leaving: Array
+    inside: Array
+    counted: Array
+    density_sum: Array
+    heights: tuple[Heights, ...]
+    inside_15: Array
+    inside_5: Array
+    minority: Array
+    change: Array
+
 
 @cached_loop
 def _neighbors_loop(table, rows, indices, densities, changes, out, totals):  # type: ignore[no-untyped-def]
-    """Compare `rows` with their neighbours: write columns 1, 11 and 12, and four totals of each partition."""
+    """Compare `rows` with their neighbours: write what is counted over them in clusters, and totals of partitions."""
     width = indices.shape[1]
     near, few = (15 if width > 15 else width), (5 if width > 5 else width)
     m = max(len(rows), 1)
@@ -34,29 +89,30 @@ def _neighbors_loop(table, rows, indices, densities, changes, out, totals):  # t
                 elif j < changes.shape[1]:
                     change += changes[r, j]
                     leaving += 1
-            out[own, 1] += same / near
-            out[own, 11] += 1
-            out[own, 12] += densities[1, i]
+            out[own, INSIDE] += same / near
+            out[own, COUNTED] += 1
+            out[own, DENSITY_SUM] += densities[1, i]
             inside15 += same / near
             inside5 += first / few
             if 2 * same < near:
                 minority += 1
-        totals[p, 0], totals[p, 1], totals[p, 2] = inside15 / m, inside5 / m, minority / m
-        totals[p, 3] = change / max(leaving, 1)
+        totals[p, INSIDE_15], totals[p, INSIDE_5], totals[p, MINORITY] = inside15 / m, inside5 / m, minority / m
+        totals[p, CHANGE] = change / max(leaving, 1)
     for c in range(len(out)):
-        out[c, 1] = out[c, 1] / out[c, 11] if out[c, 11] > 0 else 1.0
+        out[c, INSIDE] = out[c, INSIDE] / out[c, COUNTED] if out[c, COUNTED] > 0 else 1.0
 
 
 @cached_loop
-def _saddles_loop(table, indices, step, densities, edges, out):  # type: ignore[no-untyped-def]
+def _saddles_loop(table, indices, step, densities, edges, out, heights):  # type: ignore[no-untyped-def]
     """Write for each cluster the number, the highest saddle and the mean height of the edges that leave it.
 
     All edges are used, because one high edge is enough to join two clusters; with very many points, those of every
     `step`-th point.
     """
     n, width = edges.shape
+    first, second = heights[0], heights[1]
     for c in range(len(out)):
-        out[c, 3] = out[c, 7] = -np.inf
+        first[c, SADDLE] = second[c, SADDLE] = -np.inf
     for p in range(len(table)):
         labels = table[p]
         for i in range(0, n, step):
@@ -66,19 +122,22 @@ def _saddles_loop(table, indices, step, densities, edges, out):  # type: ignore[
                 if other != own:
                     h8 = min(min(densities[0, i], densities[0, indices[i, j]]), edges[i, j])
                     h24 = min(densities[1, i], densities[1, indices[i, j]])
-                    out[own, 2] += 1
-                    out[own, 6] += h8
-                    out[own, 10] += h24
-                    out[own, 3], out[other, 3] = max(out[own, 3], h8), max(out[other, 3], h8)
-                    out[own, 7], out[other, 7] = max(out[own, 7], h24), max(out[other, 7], h24)
+                    out[own, LEAVING] += 1
+                    first[own, BORDER] += h8
+                    second[own, BORDER] += h24
+                    first[own, SADDLE] = max(first[own, SADDLE], h8)
+                    first[other, SADDLE] = max(first[other, SADDLE], h8)
+                    second[own, SADDLE] = max(second[own, SADDLE], h24)
+                    second[other, SADDLE] = max(second[other, SADDLE], h24)
     for c in range(len(out)):
-        if out[c, 2] > 0:
-            out[c, 6] /= out[c, 2]
-            out[c, 10] /= out[c, 2]
+        leaving = out[c, LEAVING]
+        if leaving > 0:
+            first[c, BORDER] /= leaving
+            second[c, BORDER] /= leaving
 
 
 @cached_loop
-def _quantiles_loop(table, densities, orders, half, high, out):  # type: ignore[no-untyped-def]
+def _quantiles_loop(table, densities, orders, half, high, heights):  # type: ignore[no-untyped-def]
     """Write quantiles of the density in each cluster, by one pass over the points in ascending order of it.
 
     `half` and `high` are the ranks of the quantiles; they are counted down.
@@ -86,33 +145,30 @@ def _quantiles_loop(table, densities, orders, half, high, out):  # type: ignore[
     for p in range(len(table)):
         labels = table[p]
         for which in range(2):
-            at = 4 + 4 * which
             for r in range(orders.shape[1]):
                 i = orders[which, r]
                 c = labels[i]
                 if half[which, c] == 0:
-                    out[c, at + 1] = densities[which, i]
+                    heights[which, c, MEDIAN] = densities[which, i]
                 if high[which, c] == 0:
-                    out[c, at] = densities[which, i]
+                    heights[which, c, PEAK] = densities[which, i]
                 half[which, c] -= 1
                 high[which, c] -= 1
 
 
-def graph_statistics(partitions: Partitions, sample: GraphSample) -> tuple[Array, Array]:
-    """Return statistics of each cluster on the neighbour graph, and four totals of each partition.
-
-    The columns are: points (of every `step`-th), mean share of the 15 nearest neighbours in the same cluster, edges
-    that leave; then for each of the two densities the highest saddle, 95th percentile, median, and mean height of the
-    edges that leave; points of `sample.rows`, and the sum of their second densities. The totals are the mean share of
-    neighbours in the same cluster (15 and 5 nearest), the share of points with most of their neighbours in other
-    clusters, and the mean change of the second density along edges that leave.
-    """
+def graph_statistics(partitions: Partitions, sample: GraphSample) -> GraphStatistics:
+    """Return statistics of all clusters and partitions."""
     indices, step, densities, table = sample.indices, sample.step, sample.densities, partitions.labels
-    out, totals = np.zeros((partitions.n_clusters, 13)), np.empty((len(table), 4))
+    out, heights = np.zeros((partitions.n_clusters, 5)), np.zeros((2, partitions.n_clusters, 4))
+    totals = np.empty((len(table), 4))
     points = np.bincount(table[:, ::step].ravel(), minlength=len(out))
-    out[:, 0] = points
+    out[:, POINTS] = points
     _neighbors_loop(table, sample.rows, indices, densities, sample.changes, out, totals)
-    _saddles_loop(table, indices, step, densities, sample.edges, out)
+    _saddles_loop(table, indices, step, densities, sample.edges, out, heights)
     half, high = (np.tile((share * (points - 1)).astype(np.int64), (2, 1)) for share in (0.5, 0.95))
-    _quantiles_loop(table, densities, sample.orders, half, high, out)
-    return out, totals
+    _quantiles_loop(table, densities, sample.orders, half, high, heights)
+    return GraphStatistics(
+        out[:, POINTS], out[:, LEAVING], out[:, INSIDE], out[:, COUNTED], out[:, DENSITY_SUM],
+        tuple(Heights(*each.T) for each in heights),
+        *totals.T,
+    )  # fmt: skip

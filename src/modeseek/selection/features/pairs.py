@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature, spread
+from modeseek.selection.features.base import Feature, nan_elsewhere
 from modeseek.selection.features.geometry import LEAST_POINTS
 from modeseek.selection.features.partitions import Partitions
 
@@ -70,4 +70,4 @@ def pair_features(sample: PairSample, partitions: Partitions, config: FeaturesCo
         "halves_gain_mean": clusters.total(halves * share),
         "halves_gain_max": clusters.largest(halves),
     }
-    return {name: spread(values, owner, len(own.sizes)) for name, values in found.items()}
+    return {name: nan_elsewhere(values, owner, len(own.sizes)) for name, values in found.items()}

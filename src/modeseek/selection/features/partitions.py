@@ -11,7 +11,7 @@ from modeseek._common.types import Array, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class ClusterRanges:
     """The clusters of several partitions, one partition after the other.
 
     Attributes
@@ -53,7 +53,7 @@ class Clusters:
 
         Examples
         --------
-        >>> clusters = Clusters(np.array([0, 3]), np.array([3, 1]))
+        >>> clusters = ClusterRanges(np.array([0, 3]), np.array([3, 1]))
         >>> clusters.quantiles(np.array([[3.0, 1.0, 2.0, 7.0]]), np.array([1.0, 1.0, 8.0, 1.0]), 0.5)
         array([[2., 7.]])
         """
@@ -69,7 +69,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, eq=False)
-class Partitions(Clusters):
+class Partitions(ClusterRanges):
     """Some partitions of the same points.
 
     Attributes
@@ -130,10 +130,10 @@ class Partitions(Clusters):
         place = np.arange(len(order)) - self.to_clusters(self.start)
         return order[(place < most) & (counts[order] >= least)]
 
-    def selected(self, clusters: IntArray) -> tuple[IntArray, Clusters]:
-        """Return the partitions of the given clusters, and the clusters as `Clusters`; they are sorted by partition."""
+    def selected(self, clusters: IntArray) -> tuple[IntArray, ClusterRanges]:
+        """Return the partitions of the given clusters, and the clusters as `ClusterRanges`, sorted by partition."""
         owner, start, sizes = np.unique(self.partition[clusters], return_index=True, return_counts=True)
-        return owner, Clusters(start, sizes)
+        return owner, ClusterRanges(start, sizes)
 
 
 def _numbered(labels: IntArray, sizes: IntArray) -> Partitions:

@@ -55,7 +55,7 @@ class Members(NamedTuple):
     exists: Array
 
 
-class Moments(NamedTuple):
+class GroupMoments(NamedTuple):
     """Balls around groups of points, and the moments of the scaled offsets u of points from the centres of the balls.
 
     Attributes
@@ -88,7 +88,7 @@ class Blocks(NamedTuple):
     sizes : (b,) array
         Number of points of each block.
     weights : (b * BLOCK_POINTS,) array
-    groups : Moments
+    groups : GroupMoments
         Balls and moments of the groups, in depth-first order.
     parents, after, block : (g,) arrays
         For each group: its parent; the next group that it does not contain; and its number as a block, or -1.
@@ -102,7 +102,7 @@ class Blocks(NamedTuple):
     points: Array
     sizes: IntArray
     weights: Array
-    groups: Moments
+    groups: GroupMoments
     parents: IntArray
     after: IntArray
     block: IntArray
@@ -255,13 +255,13 @@ def _divide_once(points: Array, order: IntArray, size: int, h: float) -> int:
     return middle
 
 
-def _empty_moments(count: int, d: int, power: int) -> Moments:
+def _empty_moments(count: int, d: int, power: int) -> GroupMoments:
     first, second = count * (power >= 0), count * (power >= 1)
     shapes = (count, d), (count,), (first,), (second,), (first, d), (second, d), (second, d, d)
-    return Moments(*map(np.empty, shapes))
+    return GroupMoments(*map(np.empty, shapes))
 
 
-def _find_moments(found: Moments, g: IntArray, members: Members, scale: float) -> None:
+def _find_moments(found: GroupMoments, g: IntArray, members: Members, scale: float) -> None:
     """Set balls and moments of some groups."""
     points, weights, exists = members
     x = points.astype(np.float64, copy=False)

@@ -15,12 +15,12 @@ from modeseek.meanshift.certificate import ROUNDING_ULPS, witnesses_of
 from modeseek.meanshift.engines.brute.blocks import Blocks, make_blocks
 from modeseek.meanshift.engines.coincident_points import (
     DEFAULT_MERGE,
+    Merging,
     MergingWorkspace,
     PointGroups,
-    line_direction,
     shift_distinct,
 )
-from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
+from modeseek.meanshift.engines.workspace import QueryBlock, SweepBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.kernels.profiles import ZeroOutside
 from modeseek.meanshift.types import Draws, EndTest, Engine, ProfileLike, SweepsEnd, SweepsInfo
 
@@ -68,6 +68,7 @@ class BruteWorkspace(MergingWorkspace):
         n_jobs: int | None,
     ):
         super().__init__(points, weights, geometry, n_jobs, DEFAULT_MERGE)
+        self._merging = Merging.of(self._config, self._d, points.dtype)
         self._sorted: tuple[float, Blocks] | None = None
         self._plain, self._weighted = shifts(int(not self._equal_weights)), shifts(1)
 
@@ -100,23 +101,11 @@ class BruteWorkspace(MergingWorkspace):
     ) -> tuple[Array, SweepsEnd]:
         check_time()
         self._merged = None
-        n, config, largest = len(self._weights), self._config, np.zeros(len(test.due) - 1)
-        merge = line_direction(self._d), self._tolerance / config.ulps, config.ulps, config.max_share, config.look_back
-        rounding = ROUNDING_ULPS * float(np.finfo(self._state.dtype).eps)
+        largest = np.zeros(len(test.due) - 1)
+        rounding, witnesses = ROUNDING_ULPS * self._merging.eps, witnesses_of(len(self._weights))
+        block = SweepBlock(code, path, last_shift, largest, test, rounding, witnesses)
         done, end, evaluations = self._plain.sweeps(
-            self._state,
-            self._weights,
-            self._equal_weights,
-            updates,
-            code,
-            path,
-            last_shift,
-            largest,
-            test.due,
-            (*test[:5], rounding, not self._spherical, witnesses_of(n)),
-            self._spherical,
-            merge,
-            (config.min_points, config.min_updates),
+            self._state, self._weights, self._equal_weights, updates, block, self._merging, self._spherical
         )
         self.evaluations += evaluations
         return largest[:done], SweepsEnd(end)

@@ -6,11 +6,13 @@ A sweep of few points takes less time than the Python code around it. Here, many
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from modeseek._common.types import Array, IntArray
+from modeseek.meanshift import types
 from modeseek.meanshift.bandwidth import compiled_draws, draws, formulas, policies
 from modeseek.meanshift.bandwidth.compiled_draws import (
     draw_bandwidths,
@@ -24,13 +26,37 @@ from modeseek.meanshift.engines.brute.loops import apply_each, apply_to_groups
 from modeseek.meanshift.engines.coincident_points import Groups
 from modeseek.meanshift.engines.shared_loops import nearly_equal
 from modeseek.meanshift.engines.workspace import UpdateBlock
+from modeseek.meanshift.types import SweepsEnd
 
 # points of a run that is sorted by insertion, before runs are merged
 RUN = 8
-# after a sweep: the stopping rule is not fulfilled, has to be checked, or the partition is certified
-CONTINUE, CHECK, CERTIFIED = range(3)
+# plain integers, because compiled code returns them
+CONTINUE, CHECK, CERTIFIED = int(SweepsEnd.CONTINUE), int(SweepsEnd.CHECK), int(SweepsEnd.CERTIFIED)
 # distances that are closer than this share to a bound are not used for a decision
 MARGIN = 1e-9
+
+
+class Scratch(NamedTuple):
+    """Arrays for the search for coincident points, and for their groups.
+
+    Attributes
+    ----------
+    line : (n,) array
+        Projections of the points on a line.
+    order, leader, leaders, group : (n,) integer arrays
+        Points along the line, the first point of the group of each point, these points, and the group of each point.
+    weights, counts, columns : arrays
+        Weights, numbers of points, and coordinates of groups.
+    """
+
+    line: Array
+    order: IntArray
+    leader: IntArray
+    leaders: IntArray
+    group: IntArray
+    weights: Array
+    counts: IntArray
+    columns: Array
 
 
 @njit(inline="always")
@@ -70,13 +96,14 @@ def _sort(line, order, spare):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _find_coincident(X, merge, line, order, leader, leaders, group):  # type: ignore[no-untyped-def]
+def _find_coincident(X, merging, scratch):  # type: ignore[no-untyped-def]
     """Write the first point of each group of coincident points and the group of each point; return their number.
 
     It is 0 if too many groups remain. This is `coincident_points.find_coincident` for points as columns.
     """
     d, n = X.shape
-    direction, eps, ulps, max_share, look_back = merge
+    direction, eps, ulps, max_share, _, _, look_back = merging
+    line, order, leader, leaders, group, _, _, _ = scratch
     largest = 0.0
     for i in range(n):
         line[i] = 0.0
@@ -119,24 +146,24 @@ def _find_coincident(X, merge, line, order, leader, leaders, group):  # type: ig
 
 
 @njit(inline="always")
-def _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work):  # type: ignore[no-untyped-def]
+def _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical, scratch):  # type: ignore[no-untyped-def]
     """Apply updates, to groups of points while there are any; return the number of distances."""
     d, n = X.shape
-    line, order, leader, leaders, group, weights, counts, columns = work
-    (min_points, min_updates), count = fewest, len(updates.indices)
+    group, weights, counts = scratch.group, scratch.weights, scratch.counts
+    min_points, count = merging.min_points, len(updates.indices)
     done = evaluations = 0
-    search = count >= max(min_points, min(n, min_updates))
+    search = count >= max(min_points, min(n, merging.min_updates))
     while done < count:
         found = 0
         if search and count - done >= min_points:
-            found = _find_coincident(X, merge, line, order, leader, leaders, group)
+            found = _find_coincident(X, merging, scratch)
         rest = UpdateBlock(updates.indices[done:], updates.bandwidths[done:], updates.lengths[done:])
         if found == 0:
             apply_each(kind, dim, weighted, X, w, rest, spherical)
             evaluations += (count - done) * n
             break
         capacity = found + max(min_points, n // 8)
-        Y = columns[: d * capacity].reshape(d, capacity)
+        Y = scratch.columns[: d * capacity].reshape(d, capacity)
         for g in range(capacity):
             weights[g] = 0.0
             counts[g] = 0
@@ -145,9 +172,10 @@ def _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, 
             counts[group[i]] += 1
         for c in range(d):
             for g in range(found):
-                Y[c, g] = X[c, leaders[g]]
+                Y[c, g] = X[c, scratch.leaders[g]]
         groups = Groups(weights[:capacity], counts[:capacity], group, w, equal_weights)
-        step, _, pairs = apply_to_groups(kind, dim, Y, groups, found, merge[1] * merge[2], rest, spherical)
+        tolerance = merging.eps * merging.ulps
+        step, _, pairs = apply_to_groups(kind, dim, Y, groups, found, tolerance, rest, spherical)
         done += step
         evaluations += pairs
         for c in range(d):
@@ -165,25 +193,25 @@ def _square(X, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _end_of(X, last_shift, due, settled, h_upper, rule, first, label):  # type: ignore[no-untyped-def]
+def _end_of(X, block, due, settled, h_upper, euclidean, first, label):  # type: ignore[no-untyped-def]
     """Return whether a run continues after a sweep, has to be checked, or is certified.
 
     It continues while shifts are large, or small shifts do not end a run (`settled`), and a distance is between tau and
     `h_upper`, the upper bound of later bandwidths. Otherwise the points within tau of one point are a cluster, and all
-    distances within and between clusters decide.
+    distances within and between clusters decide. `first` and `label` receive one point of each cluster, and the cluster
+    of each point.
     """
-    n = X.shape[1]
-    threshold, fraction, _, tau, _, rounding, euclidean, witnesses = rule
+    n, tau = X.shape[1], block.test.tau
     if settled:
         small = 0
         for i in range(n):
-            small += last_shift[i] <= threshold
-        if small / n >= fraction:
+            small += block.last_shift[i] <= block.test.threshold
+        if small / n >= block.test.fraction:
             return CHECK
     if not due:
         return CONTINUE
     near, between = (tau * (1.0 - MARGIN)) ** 2, ((tau * (1.0 + MARGIN)) ** 2, (h_upper * (1.0 - MARGIN)) ** 2)
-    for q in witnesses:
+    for q in block.witnesses:
         found = 0
         for i in range(n):
             found += between[0] <= _square(X, i, q) <= between[1]
@@ -210,7 +238,7 @@ def _end_of(X, last_shift, due, settled, h_upper, rule, first, label):  # type: 
         for j in range(i):
             r, same = _square(X, i, j), label[i] == label[j]
             inside, apart = max(inside, r if same else 0.0), min(apart, np.inf if same else r)
-    width, gap = np.sqrt(inside) + rounding * largest, np.sqrt(apart)
+    width, gap = np.sqrt(inside) + block.rounding * largest, np.sqrt(apart)
     if euclidean and width < tau * (1.0 - MARGIN) and gap > (h_upper + 2.0 * width) * (1.0 + MARGIN):
         return CERTIFIED
     if euclidean and (width > tau * (1.0 + MARGIN) or gap < (h_upper + 2.0 * width) * (1.0 - MARGIN)):
@@ -221,46 +249,43 @@ def _end_of(X, last_shift, due, settled, h_upper, rule, first, label):  # type: 
 def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Any:
     """Return the compiled function that applies sweeps until one of them may be the last."""
 
-    def sweeps(X, w, equal_weights, updates, code, path, last_shift, largest, due, rule, spherical, merge, fewest):  # type: ignore[no-untyped-def]
-        """Return the number of sweeps applied, how the last of them ends, and the number of distances.
-
-        `path` receives the bandwidths of the policy, and its last entry is the one before the first sweep. Without
-        a key in `code`, the given `updates` are the only sweep.
-        """
-        d, n = X.shape
-        work = (
+    def sweeps(X, w, equal_weights, updates, block, merging, spherical):  # type: ignore[no-untyped-def]
+        """Return the number of sweeps applied, how the last of them ends, and the number of distances."""
+        (d, n), most = X.shape, 2 * X.shape[1] + merging.min_points
+        scratch = Scratch(
             np.empty(n),
             np.empty(n, dtype=np.int64),
             np.empty(n, dtype=np.int64),
             np.empty(n, dtype=np.int64),
             np.empty(n, dtype=np.int64),
-            np.empty(2 * n + fewest[0]),
-            np.empty(2 * n + fewest[0], dtype=np.int64),
-            np.empty(d * (2 * n + fewest[0])),
+            np.empty(most),
+            np.empty(most, dtype=np.int64),
+            np.empty(d * most),
         )
         evaluations, indices, lengths = 0, updates.indices, updates.lengths
+        code, path, test, largest = block.code, block.path, block.test, block.largest
         h, h_upper, settled, drawn = path[-1], path[-1], True, len(code.key) > 0
-        for s in range(-1 if rule[4] else 0, len(largest)):
+        for s in range(-1 if test.now else 0, len(largest)):
             if s >= 0:
                 if drawn:
                     mine = path[s * n : (s + 1) * n]
                     draw_words(code, s * n, lengths, mine)
                     if code.reshuffled:
-                        _sort(lengths, indices, work[1])
+                        _sort(lengths, indices, scratch.order)
                     else:
                         draw_points(code, lengths, indices)
                     draw_bandwidths(code, s * n, h, mine, indices, updates.bandwidths)
                     h = mine[-1]
-                evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, spherical, merge, fewest, work)
+                evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical, scratch)
                 for k in range(len(lengths)):
-                    last_shift[indices[k]] = lengths[k]
+                    block.last_shift[indices[k]] = lengths[k]
                     largest[s] = max(largest[s], lengths[k])
             if drawn:
                 h_upper = upper_bound(code, (s + 1) * n, h)
-                settled = not rule[2] or may_be_frozen(code, h, h_upper)
-            end = _end_of(X, last_shift, due[s + 1], settled, h_upper, rule, work[3], work[2])
+                settled = not test.by_certificate or may_be_frozen(code, h, h_upper)
+            end = _end_of(X, block, test.due[s + 1], settled, h_upper, not spherical, scratch.leaders, scratch.leader)
             if end != CONTINUE:
                 return s + 1, end, evaluations
         return len(largest), CONTINUE, evaluations
 
-    return jit(sweeps, loops, compiled_draws, draws, policies, formulas)
+    return jit(sweeps, loops, types, compiled_draws, draws, policies, formulas)

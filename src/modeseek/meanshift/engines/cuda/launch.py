@@ -11,9 +11,9 @@ from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
 from modeseek.meanshift.certificate import ROUNDING_ULPS
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, multiprocessors
+from modeseek.meanshift.engines.cuda.kernels.chain_end import OUTCOMES
 from modeseek.meanshift.engines.cuda.kernels.chains import (
     ENDED,
-    OUTCOMES,
     Chains,
     ChainScratch,
     Problems,

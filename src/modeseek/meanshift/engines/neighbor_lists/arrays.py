@@ -84,7 +84,7 @@ class Lists(NamedTuple):
     counters: Counters
 
 
-class Limits(NamedTuple):
+class ListLimits(NamedTuple):
     """Distances up to which lists are valid, and limits for one compiled call.
 
     Attributes

@@ -7,7 +7,7 @@ import numpy as np
 
 from modeseek._common.blas import one_blas_thread
 from modeseek._common.types import Array, IntArray
-from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, Limits, Lists
+from modeseek.meanshift.engines.neighbor_lists.arrays import Counters, GroupState, ListLimits, Lists
 from modeseek.meanshift.engines.neighbor_lists.config import ListConfig, pair_cost
 from modeseek.meanshift.engines.neighbor_lists.loops import SKIP_COST, find_loose, list_neighbors
 
@@ -16,14 +16,14 @@ PRODUCTS_PER_BLOCK = 1 << 21
 SAMPLE_ROWS = 64
 
 
-class ListPlan(NamedTuple):
+class ListChoice(NamedTuple):
     """The radius of lists, and the share of all pairs that they would hold."""
 
     radius: float
     share: float
 
 
-def plan_lists(rows: Array, h: float, config: ListConfig) -> ListPlan | None:
+def choose_lists(rows: Array, h: float, config: ListConfig) -> ListChoice | None:
     """Choose the radius of the lists of (m, d) rows, at least h; return None if lists would be too long."""
     m = len(rows)
     sample = rows[:: max(1, m // SAMPLE_ROWS)]
@@ -31,7 +31,7 @@ def plan_lists(rows: Array, h: float, config: ListConfig) -> ListPlan | None:
     radii = [h * (1 + skin) for skin in config.skins]
     shares = [float(np.count_nonzero(squares <= radius**2)) / squares.size for radius in radii]
     max_share = min(max(config.max_growth * shares[-1], 4 / m), config.max_share, config.max_entries / (m * m))
-    fitting = (ListPlan(radius, share) for radius, share in zip(radii, shares, strict=True) if share <= max_share)
+    fitting = (ListChoice(radius, share) for radius, share in zip(radii, shares, strict=True) if share <= max_share)
     return next(fitting, None)
 
 
@@ -92,7 +92,7 @@ class ListKeeper:
         self._counters = Counters(*np.zeros((6, 1), dtype=np.int64))
         self._lists: Lists | None = None
 
-    def prepare(self, state: GroupState, m: int, h: float, n_updates: int) -> tuple[Lists, Limits]:
+    def prepare(self, state: GroupState, m: int, h: float, n_updates: int) -> tuple[Lists, ListLimits]:
         """Return lists that are valid for bandwidths up to h, and the limits of compiled calls.
 
         Lists are rebuilt if their radius is too small, if `n_updates` updates with the present lists would cost more
@@ -108,11 +108,11 @@ class ListKeeper:
         """
         with one_blas_thread():
             rows = state.positions[:m].reshape(m, -1)
-            plan = plan_lists(rows, h, self._config) if m > self._config.min_groups else None
-            if plan is None:
+            choice = choose_lists(rows, h, self._config) if m > self._config.min_groups else None
+            if choice is None:
                 self._lists = None
-            elif not self._still_good(state, m, h, n_updates, plan):
-                self._build(state, m, plan.radius)
+            elif not self._still_good(state, m, h, n_updates, choice):
+                self._build(state, m, choice.radius)
         self._counters.groups[0] = m
         if self._lists is not None:
             return self._lists, self._limits(state, h)
@@ -126,14 +126,14 @@ class ListKeeper:
         self._counters.evaluations[0] = 0
         return evaluations
 
-    def _still_good(self, state: GroupState, m: int, h: float, n_updates: int, plan: ListPlan) -> bool:
+    def _still_good(self, state: GroupState, m: int, h: float, n_updates: int, choice: ListChoice) -> bool:
         """Find the loose groups, and return whether to keep the present lists."""
         lists = self._lists
         if lists is None or len(lists.origins) != m or self._radius < h:
             return False
         find_loose(state, lists, self._limits(state, h))
         loose, anchors, unanchored = self._counters.loose[0], self._counters.anchors[0], self._counters.unanchored[0]
-        extra = anchors + 2 * unanchored + SKIP_COST * loose + len(lists.members) / m - plan.share * m
+        extra = anchors + 2 * unanchored + SKIP_COST * loose + len(lists.members) / m - choice.share * m
         return bool(max(self._counters.extra[0], n_updates * extra) <= self._build_cost(state, m))
 
     def _forget_loose(self) -> None:
@@ -143,12 +143,12 @@ class ListKeeper:
     def _build_cost(self, state: GroupState, m: int) -> int:
         return int(self._config.rebuild_cost * pair_cost(state.positions[0].size) * m * m)
 
-    def _limits(self, state: GroupState, h: float) -> Limits:
+    def _limits(self, state: GroupState, h: float) -> ListLimits:
         skin = max(self._radius - h, 0.0)
         span = max(skin / 2, self._config.anchor_span * h)
         per_call = self._config.coordinates_per_call // state.positions[0].size
         max_extra = self._build_cost(state, int(self._counters.groups[0]))
-        return Limits(self._tolerance, (skin / 2) ** 2, span, h + skin / 2 + span, per_call, max_extra)
+        return ListLimits(self._tolerance, (skin / 2) ** 2, span, h + skin / 2 + span, per_call, max_extra)
 
     def _build(self, state: GroupState, m: int, radius: float) -> None:
         self._counters.evaluations[0] += int(pair_cost(state.positions[0].size) * m * m)

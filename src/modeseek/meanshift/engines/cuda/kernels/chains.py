@@ -6,23 +6,18 @@ sweep, the block tests whether the chain has ended.
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from numba import cuda, float32, float64, int32, int64, uint32
+from numba import cuda, float32, float64, int32, uint32
 
 from modeseek.meanshift.engines.cuda.kernels.block import block_of, device, kernel_of
-from modeseek.meanshift.engines.cuda.kernels.certificate import certifier
-from modeseek.meanshift.engines.cuda.kernels.philox import uniform_pair
-from modeseek.meanshift.engines.cuda.kernels.policies import H_0, WALK, draw, draw_walk, frozen, nu_of, upper
+from modeseek.meanshift.engines.cuda.kernels.chain_draws import drawer, shuffler
+from modeseek.meanshift.engines.cuda.kernels.chain_end import INTERRUPTED, end_checker
+from modeseek.meanshift.engines.cuda.kernels.policies import H_0
 from modeseek.meanshift.engines.cuda.kernels.single_shift import UNROLL, KernelSpec, high_shifter, low_shifter
 
-# Names in `modeseek.meanshift.chains.Outcome`, and their positions.
-OUTCOMES = ("CERTIFIED", "SMALL_SHIFTS", "UPDATE_LIMIT", "INTERRUPTED")
-CERTIFIED = OUTCOMES.index("CERTIFIED")
-SMALL_SHIFTS = OUTCOMES.index("SMALL_SHIFTS")
-UPDATE_LIMIT = OUTCOMES.index("UPDATE_LIMIT")
-INTERRUPTED = OUTCOMES.index("INTERRUPTED")
 # Entries of `flags`: whether the host requests a stop, and the number of chains that have ended.
 STOP = 0
 ENDED = 1
@@ -111,6 +106,26 @@ class ChainScratch(NamedTuple):
 
 
 @cache
+def point_placer(spec: KernelSpec) -> Callable[..., Any]:
+    """Return the device function ``(points, first, state, lengths)`` that writes the state before the first update.
+
+    `first` is the first of the points, and `state` the tuple (x, n, stride, d). x is padded by points far away.
+    """
+    threads, far = spec.threads, spec.far
+
+    @device
+    def place_points(points, first, state, lengths):  # type: ignore[no-untyped-def]
+        x, n, stride, d = state
+        for c in range(d):
+            for j in range(cuda.threadIdx.x, stride, threads):
+                x[c * stride + j] = points[first * d + c * n + j] if j < n else far
+        for j in range(cuda.threadIdx.x, n, threads):
+            lengths[j] = math.inf
+
+    return place_points
+
+
+@cache
 def chains_kernel(spec: KernelSpec) -> Any:
     """Return the kernel ``(d, reshuffled, problems, chains, results, scratch, queue, flags)``, which runs all chains.
 
@@ -118,87 +133,10 @@ def chains_kernel(spec: KernelSpec) -> Any:
     """
     dim, threads, in_shared = spec.dim, spec.threads, spec.shared
     block = block_of(threads)
-    warps, sync, total = block.warps, block.sync, block.total.block
-    shift_low, shift_high, certified = low_shifter(spec), high_shifter(spec), certifier(spec)
-    real, far, numba_type = spec.real, spec.far, float32 if spec.single else float64
-
-    @device
-    def pick(u, n, cumulative, first):  # type: ignore[no-untyped-def]
-        """Return the point that a uniform number chooses, by weight if there are cumulated weights."""
-        if len(cumulative) == 0:
-            return min(int64(u * n), n - 1)
-        aim, low, high = u * cumulative[first + n - 1], 0, n
-        while low < high:
-            middle = (low + high) // 2
-            if cumulative[first + middle] <= aim:
-                low = middle + 1
-            else:
-                high = middle
-        return min(low, n - 1)
-
-    @device
-    def shuffle(key, n, done, uniforms, order):  # type: ignore[no-untyped-def]
-        """Sort the points by uniform numbers; the sort is stable."""
-        for k in range(cuda.threadIdx.x, n, threads):
-            uniforms[k], _ = uniform_pair(key, done + k + 1)
-        sync()
-        for k in range(cuda.threadIdx.x, n, threads):
-            before = 0
-            for other in range(n):
-                before += int32(uniforms[other] < uniforms[k] or (uniforms[other] == uniforms[k] and other < k))
-            order[before] = k
-        sync()
-
-    @device
-    def make_draws(problems, chain, order, done, begin, some, h, draws):  # type: ignore[no-untyped-def]
-        """Make the next draws: the points, the bandwidths of the policy, and h^-2 with the factors of the points."""
-        first, n, policy, key = chain
-        indices, bandwidths, inverse = draws
-        me, k = cuda.threadIdx.x, done + begin + cuda.threadIdx.x + 1
-        if me < some:
-            u, v = uniform_pair(key, k)
-            indices[me] = order[begin + me] if len(order) > 0 else pick(u, n, problems.cumulative, first)
-            if policy[0] == WALK:
-                bandwidths[me], inverse[me] = v, nu_of(policy, k)
-            else:
-                bandwidths[me] = draw(policy, v, k)
-        sync()
-        if policy[0] == WALK:  # each step depends on the one before
-            if me == 0:
-                for step in range(some):
-                    h = draw_walk(policy, bandwidths[step], inverse[step], h)
-                    bandwidths[step] = h
-            sync()
-        if me < some:
-            width = bandwidths[me]
-            if len(problems.local_scales) > 0:
-                width *= problems.local_scales[first + indices[me]]
-            inverse[me] = 1.0 / (width * width)
-        sync()
-
-    @device
-    def shifts_are_small(lengths, n, threshold, fraction, partial):  # type: ignore[no-untyped-def]
-        small = 0.0
-        for j in range(cuda.threadIdx.x, n, threads):
-            small += 1.0 if lengths[j] <= threshold * threshold else 0.0
-        small = total(partial, 0, small)
-        sync()
-        return small / n >= fraction
-
-    @device
-    def check(chains, number, state, h, k, sweeps, lengths, partial):  # type: ignore[no-untyped-def]
-        """Return the outcome of the chain, or -1 if it continues; as `modeseek.meanshift.chains.Stopping.check`."""
-        n, policy = state[1], chains.policies[number]
-        if chains.by_certificate[number] == 1.0:
-            count = k // n
-            due = count <= 32 or count % (count // 32) == 0
-            widest = upper(policy, h, k) * chains.max_scale[number]
-            if due and certified(state, chains.tau[number], widest, chains.rounding[number], partial):
-                return CERTIFIED
-        small = shifts_are_small(lengths, n, chains.threshold[number], chains.fraction[number], partial)
-        if small and (chains.by_certificate[number] == 0.0 or frozen(policy, h, k)):
-            return SMALL_SHIFTS
-        return UPDATE_LIMIT if k >= chains.max_updates[number] or sweeps >= chains.max_sweeps[number] else -1
+    warps, sync = block.warps, block.sync
+    shift_low, shift_high = low_shifter(spec), high_shifter(spec)
+    shuffle, make_draws, check, place_points = shuffler(threads), drawer(threads), end_checker(spec), point_placer(spec)
+    real, numba_type = spec.real, float32 if spec.single else float64
 
     @kernel_of(128)
     def kernel(d, reshuffled, problems, chains, results, scratch, queue, flags):  # type: ignore[no-untyped-def]
@@ -226,11 +164,7 @@ def chains_kernel(spec: KernelSpec) -> Any:
             x = own if in_shared else kept
             xs = x[:stride], x[(dim > 1) * stride :], x[(dim > 2) * 2 * stride :]
             state = x, n, stride, d
-            for c in range(d):
-                for j in range(me, stride, threads):
-                    x[c * stride + j] = problems.points[first * d + c * n + j] if j < n else far
-            for j in range(me, n, threads):
-                lengths[j] = math.inf
+            place_points(problems.points, first, state, lengths)
             h, k, sweeps, page = policy[H_0], 0, 0, 0
             cuda.syncthreads()
             outcome = check(chains, number, state, h, k, sweeps, lengths, partial)
