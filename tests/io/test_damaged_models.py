@@ -191,7 +191,7 @@ def test_a_sparse_file_that_says_it_is_huge_takes_no_memory(tmp_path):
         (b'{"arrays": [], "kind": "checkpoint", "value": 1}', "holds a checkpoint, not a model"),
         (b'{"arrays": [["a", "|O", [1]]]}', "has an unsupported type"),
         (b'{"arrays": [["", "<f8", [0]]]}', "no valid name"),
-        (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "one name"),
+        (b'{"arrays": [["a", "<f8", [0]], ["a", "<f8", [0]]]}', "same name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -233,7 +233,9 @@ def _python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> 
     from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
 
     if not chunked:
-        code = fit_code(job.estimator, file_data_code(job.files[0], header=job.data.header), result.preparer)
+        # the rows of standard input are gone
+        file = "FILE" if job.files[0] == STANDARD_STREAM else job.files[0]
+        code = fit_code(job.estimator, file_data_code(file, header=job.data.header), result.preparer)
         dropped = result.complete is not None and not result.complete.all()
         return code + ("  # of the rows without missing values" if dropped else "")
     options = changed_parameters(result.preparer)

@@ -42,7 +42,7 @@ class PrepareConfig:
         A column with a larger share of zeros, which are also `zero_ratio` times as frequent as its smallest positive
         value, has no logarithm: the zeros would be far from the other values. Zeros of counts are less frequent.
     few_values, min_rows_per_value : int
-        Numeric columns with three to `few_values` different values, and at least `min_rows_per_value` rows for each on
+        Numeric columns with two to `few_values` different values, and at least `min_rows_per_value` rows for each on
         average, are left out if they are less than half of the columns; otherwise a note names them.
     sample_rows : int
         Medians, quartiles and skewness are those of at most this many rows, drawn at random.

@@ -214,7 +214,7 @@ def _few_values(facts: Mapping[str, ColumnFacts], kept: Sequence[str], config: P
     few = {}
     for name in kept:
         count, rows = len(facts[name].values), facts[name].rows - facts[name].missing
-        if count > 2 and rows >= config.min_rows_per_value * count:
+        if count > 1 and rows >= config.min_rows_per_value * count:
             few[name] = "few different values"
     return few if 2 * len(few) < len(kept) else {}
 
