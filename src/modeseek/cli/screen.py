@@ -177,7 +177,7 @@ def _next_steps(result: PipelineResult) -> list[str]:
     dropped = result.preparer.n_dropped_
     if dropped > result.clusters.n_rows:
         steps.append(f"--missing median to cluster the {dropped:,} rows with missing values")
-    if result.fit.n_clusters == 1 and result.clusters.n_rows > 1:
+    if result.fit.n_clusters == 1 and len(result.fit.index.points.values) > 1:
         steps.append("--min-clusters 2 for the best partition into two or more clusters")
         if any((note.option, note.value) == ("scale", "log") for note in result.notes):
             steps.append("--scale log for the skewed columns")

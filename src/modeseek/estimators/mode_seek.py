@@ -242,7 +242,7 @@ class ModeSeek(BaseClusterer):
                 np.eye(n, k) if k > 1 else np.ones((n, 1)),
                 np.ones(k),
                 outcome=Outcome.CHOSEN,
-                message=f"{counted(k, 'cluster')}: fewer than three distinct rows",
+                message=f"{'one cluster' if k == 1 else counted(k, 'cluster')}: fewer than three distinct rows",
                 stability=1.0,
                 tree=single_mode_tree(points.inverse, points.weights),
             )
