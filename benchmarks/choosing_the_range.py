@@ -99,12 +99,15 @@ def cost() -> list[dict]:
     for n, d in ((100, 2), (1000, 2), (10_000, 2), (2000, 784)):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(n, d)) + 6 * rng.integers(0, 2, size=(n, 2))[:, np.arange(d) % 2]
-        automatic_range(X[:100])  # compiles
+        automatic_range(X[:100], algorithm="DSMS")  # compiles
         DoublyStochasticMeanShift(random_state=0).fit(X[:100])
-        h = automatic_range(X)
+        h = automatic_range(X, algorithm="DSMS")
         given = DoublyStochasticMeanShift(h.h_min, h.h_max, h.h_inf, random_state=0)
         row = {"n": n, "d": d}
-        for name, job in (("choice", lambda X=X: automatic_range(X)), ("fit", lambda X=X, given=given: given.fit(X))):
+        for name, job in (
+            ("choice", lambda X=X: automatic_range(X, algorithm="DSMS")),
+            ("fit", lambda X=X, given=given: given.fit(X)),
+        ):
             began = time.process_time()
             job()
             row[f"{name}_s"] = round(time.process_time() - began, 3)

@@ -142,9 +142,9 @@ def _ours(make: Callable[[Any, Data], Any]) -> Callable[[Any, Data], Fitted]:
 
 
 def dsms(modeseek: Any, data: Data, engine: str = "auto", **options: Any) -> Any:
-    """Return doubly stochastic mean shift with the range of the data."""
+    """Return doubly stochastic mean shift of all rows, with the range of the data."""
     return modeseek.DoublyStochasticMeanShift(
-        data.h_min, data.h_max, data.h_inf, engine=engine, random_state=SEED, n_jobs=THREADS, **options
+        data.h_min, data.h_max, data.h_inf, engine=engine, sketch=None, random_state=SEED, n_jobs=THREADS, **options
     )
 
 
@@ -174,14 +174,14 @@ CONTESTANTS = [
         "modeseek",
         ".",
         THREADS,
-        _ours(lambda m, data: m.BlurringMeanShift(data.smooth, n_jobs=THREADS)),
+        _ours(lambda m, data: m.BlurringMeanShift(data.smooth, sketch=None, n_jobs=THREADS)),
     ),
     Contestant(
         "StochasticMeanShift",
         "modeseek",
         ".",
         1,
-        _ours(lambda m, data: m.StochasticMeanShift(data.smooth, random_state=SEED, n_jobs=THREADS)),
+        _ours(lambda m, data: m.StochasticMeanShift(data.smooth, sketch=None, random_state=SEED, n_jobs=THREADS)),
     ),
     Contestant("DoublyStochasticMeanShift", "modeseek", ".", 1, _ours(dsms)),
 ]

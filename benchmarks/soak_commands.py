@@ -328,7 +328,7 @@ class Round:
         ballast.unlink(missing_ok=True)
         self.counts[fault] += 1
         if ending.status != 0:
-            self.counts[f"{fault}: not finished"] += 1
+            self.counts[f"{fault}: ended with another status than 0"] += 1
         self._check(ending, fault)
 
     def _run(self, folder: Path, fault: str, amount: float = 0.0) -> Ending:

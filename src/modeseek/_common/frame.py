@@ -124,7 +124,7 @@ def _frames(rows: Array, columns: IntArray, signs: IntArray, groups: list[IntArr
 
 
 def _steps(rows: Array, reach: Array) -> IntArray:
-    """Return rows as integers, which are equal for data that differ by rounding errors."""
+    """Return rows / reach times STEPS as integers, nearly always the same for data that differ by rounding errors."""
     return np.rint(rows.astype(np.float64) / reach * STEPS).astype(np.int64)
 
 

@@ -282,9 +282,10 @@ def _distances_to(points: Array, indices: IntArray, n_jobs: int | None) -> Array
 
 
 def _correct(points: Array, untrusted: Array, indices: IntArray, distances: Array) -> None:
-    """Correct, in place, the lists of points whose farthest neighbour is within the rounding error of products.
+    """Compute again, in place, the lists whose farthest neighbour has a squared distance below `untrusted`.
 
-    Any other list is complete: a neighbour within the rounding error is much nearer than the farthest one listed.
+    Below it, distances from inner products are too inaccurate to tell which points are nearest. Other lists are
+    complete: points at such distances are much nearer than the farthest one listed.
     """
     doubtful = np.flatnonzero(np.square(distances.max(axis=1)) < untrusted)
     step = max(1, BLOCK // len(points))

@@ -76,7 +76,7 @@ class ChainClusterer(BaseClusterer):
     def _chain_result(
         self, data: FitData, part: Partition, final: tuple[IntArray, Array], *, outcome: Outcome, **fields: Any
     ) -> FitResult:
-        """Return the result of a partition; `final` are the labels of the points and the centres, without noise."""
+        """Return the result of a partition; `final` has labels and centres after small clusters became noise, -1."""
         points, (labels, centers) = data.points, final
         of_rows = replace(part, labels=part.labels[points.inverse], centers=points.to_data(part.centers))
         fields = {"outcome": outcome, "message": outcome.value, "partition": of_rows} | fields

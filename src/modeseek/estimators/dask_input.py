@@ -89,8 +89,8 @@ def _data_maker(
         raise ValueError(NO_WEIGHT)
     if kind is None:
         warn(
-            f"{type(estimator).__name__} runs on a sketch of the rows, which stay with Dask's workers: sketch=None is "
-            'for rows in memory. sketch="auto" silences this warning.'
+            f"{type(estimator).__name__} clusters a sketch: sketch=None was ignored, because the rows are on Dask's "
+            'workers. sketch="auto" silences this warning; fit X.compute() to use every row.'
         )
     return lambda watch: data_from_sketch(estimator, sketch, geometry, kind or "auto", watch), sketch.sample.rows
 

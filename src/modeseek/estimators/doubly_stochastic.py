@@ -41,7 +41,8 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         to which its theorems apply. "shrinking" is our reading of the experiments of the paper. A policy object has its
         own range: leave `h_min`, `h_max` and `h_inf` at None.
     nu : {"log-log", "1/k", "1/k^a"}, float or callable, default="log-log"
-        Sequence by which the policy narrows the bandwidth. A number a stands for k^-a.
+        Sequence by which the policy narrows the bandwidth. In "1/k^a", write a number for a, such as "1/k^0.5"; the
+        number 0.5 alone means the same.
     profile : {"biweight", "triweight", "quadweight", "flat", "gaussian"} or Profile, default="biweight"
         Shape of the kernel. The theorems of the paper do not cover "flat" and "gaussian".
     metric : {"euclidean", "cosine", "haversine"}, default="euclidean"
@@ -49,14 +50,14 @@ class DoublyStochasticMeanShift(RandomChainClusterer):
         columns, latitude and longitude in degrees, and bandwidths are in metres; see docs/how-to-maps.md.
     order : {"random", "reshuffled", "even"}, default="random"
         Order in which points are updated. "random" draws each point with a probability proportional to its
-        weight, as in the paper; on a sketch of more than 50,000 rows it is the same as "even". "reshuffled"
+        weight, as in the paper; on a sketch of more than 50,000 rows of data it is the same as "even". "reshuffled"
         visits all points in a new random order in each sweep. "even" draws each point with the same
         probability.
     batch_size : int, default=1
         Number of distinct points that are updated at once.
     local_scale : bool, default=False
-        If True, the bandwidth at a point is multiplied by the distance of the point to its near neighbours,
-        divided by the median of this distance.
+        If True, the bandwidth at a point is multiplied by the initial distance of the point to its neighbour number
+        sqrt(n), divided by the median of this distance over all points.
     local_factor : LocalFactor, optional
         A function with bounds on its values. Its arguments are the point that moves and the density at this point, and
         its value is a factor of the bandwidth of the update. It is called at every update, so fits take much longer.

@@ -32,7 +32,7 @@ class RegionTree(NamedTuple):
         return self._groups(self.heights <= threshold)
 
     def cut_into(self, n_groups: int) -> IntArray:
-        """Return the group of each region after as many of the lowest merges as leave `n_groups` groups."""
+        """Return the group of each region after the lowest merges, made until `n_groups` groups are left."""
         lowest = np.argsort(self.heights, kind="stable")[: max(self.n_regions - n_groups, 0)]
         return self._groups(np.isin(np.arange(len(self.heights)), lowest))
 

@@ -45,7 +45,7 @@ class AgainstSMS(Comparison):
         return paper_contenders(self.settings, self.sweep, ["SMS"])
 
     def setups(self) -> list[Setup]:
-        """Return the set-ups; each gets a figure of scores. The list is empty if there is only one set-up."""
+        """Return the set-ups, each of which gets a figure of scores; empty if the data have a single set-up."""
         return []
 
     def layout(self) -> FigureLayout:

@@ -40,7 +40,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A set-up, which has a panel for each measure.
+    """A column of panels in a figure: one set-up, with one panel for each measure.
 
     `where` selects the rows of the set-up. If `curves` is None, the curves are those of the figure.
     """

@@ -81,7 +81,7 @@ class SubmartingaleMeans(BySpread):
         return rows
 
     def draw_spread(self, rows: Rows) -> dict[str, Figure]:
-        """Return two figures: the mean changes of L at states, and the mean of L over runs."""
+        """Return two figures: the mean change of L by the update after some states, and the mean of L over k."""
         states, panels = policy_panels(11, 4.4)
         for policy, ax in panels.items():
             self._draw_states(ax, rows.where(kind="state", policy=policy), policy)

@@ -104,7 +104,7 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """A partition whose clusters consist of parts, and the merges of parts into clusters and of clusters into fewer.
+    """A partition whose clusters consist of parts, and merges: first of parts into the clusters, then of clusters.
 
     Attributes
     ----------

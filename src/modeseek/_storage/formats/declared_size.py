@@ -63,7 +63,8 @@ def _xlsx_cells(content: bytes) -> int:
                     column = 26 * column + ord(letter) - 64
             rows, columns = max(rows, place), max(columns, column)
             if columns > SHEET_COLUMNS or rows > SHEET_ROWS:
-                raise ValueError(f"the cell {reference!r} is outside of any sheet")
+                limits = f"{SHEET_ROWS:,} rows and {SHEET_COLUMNS:,} columns"
+                raise ValueError(f"the cell {reference or (place, column)!r} is beyond the {limits} of a sheet")
 
     parser = ParserCreate()
     parser.StartElementHandler = start

@@ -68,7 +68,7 @@ class RunCheckpoint:
         self._checkpoint, self._moving = checkpoint, chain.plan is not None
 
     def fresh(self, state: ChainState) -> ChainState:
-        """Return a copy of a state; with a copy, an engine recomputes what it has cached for the points.
+        """Return a state with copied points, so that an engine discards the values that it has cached for them.
 
         The sums of the engine `moment_tree` are updated by every move and accumulate rounding errors, which a run that
         continues from a file would not have. Other engines, and chains in which all points move at once, cache

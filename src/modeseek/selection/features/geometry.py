@@ -124,7 +124,8 @@ def geometry_features(sample: GeometrySample, partitions: Partitions, config: Fe
 def add_relative_r2(candidates: Sequence[Proposal], columns: dict[str, Array]) -> None:
     """Add the column "r2_relative": "r2" divided by the best "r2" of the proposer "centers" with as many clusters.
 
-    The best value is interpolated between numbers of clusters, and does not decrease with them.
+    The best "r2" for k clusters is the largest one that "centers" reached with at most k; between numbers of clusters,
+    it is interpolated linearly in log k.
     """
     own = [each.proposer == "centers" for each in candidates]
     pairs = zip(columns["log_k_sample"][own], columns["r2"][own], strict=True)

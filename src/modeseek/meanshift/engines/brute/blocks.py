@@ -182,7 +182,7 @@ def expected_visits(points: Array, h: float, power: int) -> float:
 
 
 def power_of(kind: Any) -> int:
-    """Return the power for the code of a profile or its compiled weight; see `make_blocks`."""
+    """Return the argument `power` of `make_blocks` for a profile, given as its code or compiled weight."""
     return kind if isinstance(kind, int) and kind <= 1 else -1
 
 

@@ -143,7 +143,9 @@ def _shift_group(kind, state, lists, g, q, h, span, picked, shift, scratch):  # 
 
 @compiled
 def list_neighbors(products, halves, query_halves, found, starts):  # type: ignore[no-untyped-def]
-    """Write the columns of each row where products >= halves + query_halves; return their number.
+    """Write the indices j with products[i, j] >= halves[j] + query_halves[i] to `found`, row after row.
+
+    Those of row i are found[starts[i] : starts[i + 1]]. Return the number of all indices.
 
     With halves (|x|^2 - r^2) / 2 and query_halves |q|^2 / 2, these are the points within r of each query.
     """

@@ -109,7 +109,8 @@ class ChainScratch(NamedTuple):
 def point_placer(spec: KernelSpec) -> Callable[..., Any]:
     """Return the device function ``(points, first, state, lengths)`` that writes the state before the first update.
 
-    `first` is the first of the points, and `state` the tuple (x, n, stride, d). x is padded by points far away.
+    `first` is the position of the first point of the chain among the points of all problems. `state` is the tuple
+    (x, n, stride, d). x is padded by points far away.
     """
     threads, far = spec.threads, spec.far
 
