@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, St
 from modeseek._common.distances import kth_distance, kth_distances
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.components import components
-from modeseek.selection.bandwidths import BandwidthScore, Range, automatic, automatic_range, score_bandwidths
+from modeseek.selection.bandwidths import BandwidthScore, Range, automatic, automatic_range, score_bandwidths, trials
 from modeseek.selection.bandwidths.config import DEFAULT
 from modeseek.selection.bandwidths.trials import (
     TrialSample,
@@ -191,6 +192,17 @@ def test_bandwidths_in_many_features_come_from_runs_of_the_algorithm(cls):
     X = rng.normal(size=(8, 128))[y] + 1.3 * rng.normal(size=(72, 128))
     model = cls(metric="cosine", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_an_interrupted_trial_run_ends_the_choice(monkeypatch):
+    """`run` returns after Ctrl-C, so that the choice of bandwidths went on."""
+
+    def interrupted(state, info):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trials, "run", partial(trials.run, callbacks=[interrupted]))
+    with pytest.raises(KeyboardInterrupt, match="while bandwidths were chosen"):
+        DoublyStochasticMeanShift().fit(blobs(d=40)[0])
 
 
 def test_the_best_factor_of_the_range_is_taken():

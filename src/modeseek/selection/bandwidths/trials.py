@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.bandwidth import Constant, Shrinking
-from modeseek.meanshift.chains import Problem, Stopping, doubly_stochastic, partition, run
+from modeseek.meanshift.chains import Outcome, Problem, Stopping, doubly_stochastic, partition, run
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
 from modeseek.selection.bandwidths.config import RangeConfig
@@ -129,6 +129,8 @@ def chain_partition(
     problem = Problem(points, weights, choose("brute", BIWEIGHT, points), BIWEIGHT, geometry)
     chain = doubly_stochastic(problem, policy, seed=config.seed)
     found = run(chain, Stopping(tau, max_sweeps=config.max_sweeps))
+    if found.outcome is Outcome.INTERRUPTED:
+        raise KeyboardInterrupt("interrupted while bandwidths were chosen")
     return partition(chain, found, tau).labels.astype(np.int32)
 
 
