@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place, standard_output
-from modeseek._storage.errors import DataError, WriteError
+from modeseek._storage.atomic import PRIVATE, atomic_path, standard_output
+from modeseek._storage.errors import DataError
 from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
 from modeseek._storage.formats.delimited import output_delimiter, write_rows
 from modeseek._storage.table import Table
@@ -124,13 +124,10 @@ class ChunkWriter:
         if self._folder is None:
             return
         whole = self._folder / f"rows{Path(self._target).suffix.lower()}"
-        try:
-            whole.unlink(missing_ok=True)
-            create(whole, PRIVATE)
-            format_of(self._target).write(whole, self._spec, self._chunks())
-        except OSError as error:
-            raise WriteError(whole, error) from error
-        put_in_place(whole, self._target)
+        # a killed run may have left it
+        whole.unlink(missing_ok=True)
+        with atomic_path(self._target, part=whole) as part:
+            format_of(self._target).write(part, self._spec, self._chunks())
 
     def _chunks(self) -> Iterator[Any]:
         import pyarrow as pa
