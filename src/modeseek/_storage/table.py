@@ -197,13 +197,13 @@ class Table:
             self.refuse_gaps(values, names)
         return Features(values, names)
 
-    def with_missing(self, codes: Sequence[str]) -> Table:
+    def with_missing(self, codes: Sequence[str | float]) -> Table:
         """Return the table with missing values in place of cells that equal one of `codes`."""
         if not codes:
             return self
         import pyarrow as pa
 
-        columns = [without_codes(column, codes) for column in self.data.columns]
+        columns = [without_codes(column, [*map(str, codes)]) for column in self.data.columns]
         return replace(self, data=pa.table(columns, names=list(self.columns)))
 
     def check_free(self, name: str) -> None:

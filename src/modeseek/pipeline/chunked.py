@@ -119,11 +119,10 @@ class _ChunkedRun:
         while state.step == STATISTICS:
             state = self._pass(state, self._add_statistics, columns)
             assert state.statistics is not None
-            features = state.statistics.plan(self.first, self.options).features
-            if features == state.statistics.features:
+            again = state.statistics.next_pass(self.first, self.options)
+            if again is None:
                 return state.next_pass(SKETCH)
-            # later rows contradict the first chunk: the features change, and the pass starts again
-            state = ResumeState(STATISTICS, statistics=state.statistics.restart(features))
+            state = ResumeState(STATISTICS, statistics=again)
         return state
 
     def _pass(
@@ -164,8 +163,8 @@ class _ChunkedRun:
 
     def _add_statistics(self, state: ResumeState, chunk: Chunk) -> ResumeState:
         assert state.statistics is not None
-        values = state.statistics.values(chunk.table, self.options)
-        return state.read(values, statistics=state.statistics.add(chunk.table, values, self.options))
+        statistics, values = state.statistics.add(chunk.table, self.options)
+        return state.read(values, statistics=statistics)
 
     def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
         """Return the state with the numbers of a chunk in its checksum, and the prepared rows of the chunk."""

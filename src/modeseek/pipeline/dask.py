@@ -212,17 +212,14 @@ def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
     first = rows.first
     preparer = job.data.preparer(first, job.metric)
     options = preparer.options()
-    start = Statistics.start(first, options)
-    while True:
-        statistics: Any = start
-        for part in rows.parts:
-            statistics = delayed(partial(_add_statistics, options), pure=False)(statistics, part)
-        statistics = statistics.compute()
-        features = statistics.plan(first, options).features
-        if features == statistics.features:
-            preparer.finish(statistics, first, job.metric)
-            return preparer
-        start = statistics.restart(features)
+    add = delayed(partial(_add_statistics, options), pure=False)
+    start: Statistics | None = Statistics.start(first, options)
+    while start is not None:
+        lazy: Any = reduce(add, rows.parts, start)
+        statistics: Statistics = lazy.compute()
+        start = statistics.next_pass(first, options)
+    preparer.finish(statistics, first, job.metric)
+    return preparer
 
 
 def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
@@ -235,7 +232,7 @@ def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
 
 
 def _add_statistics(options: PrepareOptions, statistics: Statistics, table: Table) -> Statistics:
-    return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
+    return statistics.add(table, options)[0] if table.n_rows else statistics
 
 
 def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:

@@ -124,9 +124,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def fit_table(self, table: Table, metric: str = "euclidean") -> Prepared:
         """Fit, and return the complete rows; `metric` is the metric of the clustering, which some notes depend on."""
         options = self.options()
-        statistics = Statistics.start(table, options)
-        values = statistics.values(table, options)
-        self.finish(statistics.add(table, values, options), table, metric)
+        statistics, values = Statistics.start(table, options).add(table, options)
+        self.finish(statistics, table, metric)
         return self.preparation_.apply(table, values)
 
     def transform(self, X: Any) -> Array:
@@ -164,17 +163,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def options(self) -> PrepareOptions:
         """Return the parameters as a value, checked."""
-        columns = None if self.columns is None else tuple(self.columns)
-        options = PrepareOptions(
-            columns=columns,
-            ignore=tuple(self.ignore),
-            encode=self.encode,
-            missing=self.missing,
-            scale=self.scale,
-            strict=self.strict,
-            missing_values=tuple(map(str, self.missing_values)),
-        )
-        return options.check()
+        options = PrepareOptions(**self.get_params(deep=False))
+        options.check()
+        return options
 
     def facts(self, table: Table) -> dict[str, ColumnFacts]:
         """Return the facts about the columns of a table."""
