@@ -44,7 +44,7 @@ def run(options: DiarizeOptions) -> None:
         options.max_speakers,
         d.EmbeddingTransform(options.centre, options.components, options.whiten),
         options.seed,
-        options.jobs,
+        options.n_jobs,
         int(not options.quiet),
     )
     start = time.perf_counter()

@@ -43,7 +43,7 @@ def library_errors() -> Iterator[None]:
 
 def print_note(note: Note) -> None:
     """Print a note of the library on standard error."""
-    option = f" ({_option(note.option)} {shlex.quote(note.value)})" if note.option else ""
+    option = f" ({option_name(note.option)} {shlex.quote(note.value)})" if note.option else ""
     text = f"note: {' '.join(note.text.removesuffix('.').split())}{option}."
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
@@ -82,17 +82,17 @@ def message_of(error: Exception) -> str:
                 f"{error.problem}: if you trust the file, raise the bound, for example with --max-unpacked {gigabytes}."
             )
         case OptionError():
-            return f"{_option(error.option)} {error.problem}"
+            return f"{option_name(error.option)} {error.problem}"
         case OutputConflict(path="-"):
-            options = f"{_option(error.other)} - and {_option(error.output)} -"
+            options = f"{option_name(error.other)} - and {option_name(error.output)} -"
             return f"{options} both write to standard output: give one of them a file name."
         case OutputConflict():
-            other = error.other if " " in error.other else f"the path of {_option(error.other)}"
-            return f"{_option(error.output)} {error.path} is also {other}: choose another path."
+            other = error.other if " " in error.other else f"the path of {option_name(error.other)}"
+            return f"{option_name(error.output)} {error.path} is also {other}: choose another path."
         case ResumeMismatch():
             difference = error.difference
             if error.name not in ("files", "version"):
-                difference = f"{_option(error.name)} was {_value(error.old)} and is now {_value(error.new)}"
+                difference = f"{option_name(error.name)} was {_value(error.old)} and is now {_value(error.new)}"
             return (
                 f"'{error.folder}' holds the state of an interrupted run, but {difference}: repeat that command, or "
                 "add --restart to start over."
@@ -108,14 +108,15 @@ def name_setting(name: str, value: object) -> str:
     >>> name_setting("n_chains", 8)
     '`--chains 8`'
     """
-    return f"`{_option(name)}`" if value is None else f"`{_option(name)} {value}`"
+    return f"`{option_name(name)}`" if value is None else f"`{option_name(name)} {value}`"
 
 
 def _joined(names: Iterable[str]) -> str:
     return shlex.quote(",".join(names))
 
 
-def _option(name: str) -> str:
+def option_name(name: str) -> str:
+    """Return the option that sets a parameter of the library."""
     return OPTIONS.get(name, f"--{name.replace('_', '-')}")
 
 
