@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from modeseek._storage.errors import DataError, SourceChangedError
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
 # bytes of a compressed file that are read at once
@@ -25,8 +26,6 @@ DICTIONARY_BYTES = 1 << 27
 
 
 def _open_zstd(raw: BinaryIO) -> BinaryIO:
-    import pyarrow as pa
-
     return pa.CompressedInputStream(raw, "zstd")
 
 

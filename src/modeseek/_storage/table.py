@@ -21,6 +21,7 @@ from modeseek._storage.errors import (
     UnknownColumnError,
     place_of,
 )
+from modeseek._storage.pyarrow_modules import pa
 
 __all__ = ["Features", "Table"]
 
@@ -92,8 +93,6 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        import pyarrow as pa
-
         # polars exports text as string_view, which few functions of Arrow accept
         for j, each in enumerate(self.data.schema):
             if str(each.type) == "string_view":
@@ -110,15 +109,11 @@ class Table:
         >>> table.columns, table.n_rows
         (('x', 'y'), 2)
         """
-        import pyarrow as pa
-
         return cls(source, pa.table([pa.array(np.asarray(each)) for each in arrays], names=list(columns)), **more)
 
     @classmethod
     def concatenate(cls, tables: Sequence[Table]) -> Table:
         """Join the chunks of a file into one table of the whole file."""
-        import pyarrow as pa
-
         first = tables[0]
         finders = [table.find_lines for table in tables if table.find_lines is not None]
         return cls(
@@ -201,7 +196,6 @@ class Table:
         """Return the table with missing values in place of cells that equal one of `codes`."""
         if not codes:
             return self
-        import pyarrow as pa
 
         columns = [without_codes(column, [*map(str, codes)]) for column in self.data.columns]
         return replace(self, data=pa.table(columns, names=list(self.columns)))

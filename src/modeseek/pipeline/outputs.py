@@ -17,6 +17,7 @@ from modeseek._common.text import counted, listed, printable
 from modeseek._common.types import Array
 from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
 from modeseek._storage.input_file import local_path
+from modeseek._storage.pyarrow_modules import pa
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
@@ -127,8 +128,6 @@ def added_columns(
 
 def empty_elsewhere(values: Array, complete: NDArray[np.bool_]) -> Any:
     """Return an Arrow array with values where `complete` is true, and empty cells elsewhere."""
-    import pyarrow as pa
-
     whole = np.zeros(len(complete), values.dtype)
     whole[complete] = values
     return pa.array(whole, mask=~complete)

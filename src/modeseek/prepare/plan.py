@@ -13,6 +13,7 @@ from modeseek._common.text import listed
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
+from modeseek._storage.pyarrow_modules import pc
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
@@ -299,8 +300,6 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     TextColumnError
         If a cell of a feature is not a number and `refuse` is true.
     """
-    import pyarrow.compute as pc
-
     n_levels = Counter(feature.column for feature in features)
     values: list[Array] = []
     bad: list[int] = []

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array
 from modeseek._storage import Table
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import unique_names
 from modeseek._storage.values import arrow_table
 from modeseek.prepare.config import PrepareOptions
@@ -186,8 +187,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
 def as_table(X: Any) -> Table:
     """Return a DataFrame, an Arrow table, a dict of columns or an array as a `Table`."""
-    import pyarrow as pa
-
     source = "the table"  # its name in messages
     if isinstance(X, Table):
         return X

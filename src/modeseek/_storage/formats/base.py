@@ -17,6 +17,7 @@ from modeseek._storage.cells import to_numbers
 from modeseek._storage.contents import Content, to_typed
 from modeseek._storage.errors import DataError, UnknownFormatError
 from modeseek._storage.input_file import InputFile, split_endings, split_part
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table, unique_names
 
 __all__ = [
@@ -219,8 +220,6 @@ class TypedFormat(Format):
 
 def typed_chunks(spec: OutputSpec, chunks: Iterable[Any]) -> Iterator[Any]:
     """Yield the Arrow tables, with columns of text converted by `to_typed`."""
-    import pyarrow as pa
-
     features = set(spec.features)
     is_feature = [name in features for name in unique_names(spec.columns)]
     for chunk in chunks:
@@ -263,8 +262,6 @@ def check_arrow_types(types: Iterable[Any]) -> None:
 
     Arrow opens such files, but fails when the values are converted.
     """
-    import pyarrow as pa
-
     for each in types:
         name, kind = each.name, each.type
         if pa.types.is_decimal(kind) and abs(kind.scale) > MAX_DECIMAL_SCALE:

@@ -9,6 +9,7 @@ from typing import Any
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import InputFile, ReadOptions, register_format
 from modeseek._storage.formats.whole import WholeFormat, bounded, chosen_part
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import check_unpacked, unpacked_bound
 from modeseek._storage.values import arrow_table
 
@@ -72,8 +73,6 @@ def _read_sqlite(file: InputFile, *, log: bool) -> Any:
 
 
 def _read_duckdb(file: InputFile) -> Any:
-    import pyarrow as pa
-
     try:
         import duckdb
     except ImportError:

@@ -25,6 +25,7 @@ from modeseek._storage.formats.base import (
 )
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
 from modeseek._storage.input_file import open_zip
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked
 
@@ -129,8 +130,6 @@ class Npz(NumericFormat):
         return NpzReader(file, options)
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
-        import pyarrow as pa
-
         table = pa.concat_tables(chunks)
         # rows without a cluster have empty cells, which only floats can represent
         added = {name: table.column(name) for name in spec.added}

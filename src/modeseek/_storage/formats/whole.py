@@ -16,6 +16,7 @@ from modeseek._storage.formats.base import (
     TypedFormat,
     check_arrow_types,
 )
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
@@ -40,8 +41,6 @@ class WholeReader(Reader):
 
 def _nullable(data: Any) -> Any:
     """Return a table that allows missing values in the columns that have some, whatever the file declares."""
-    import pyarrow as pa
-
     fields = [
         each.with_nullable(True) if column.null_count else each
         for each, column in zip(data.schema, data.columns, strict=True)
@@ -82,15 +81,13 @@ def chosen_part(file: InputFile, names: Sequence[str], what: str, default: Seque
 
 def bounded(batches: Iterable[Any], file: InputFile) -> Iterator[Any]:
     """Yield valid Arrow batches, and raise `UnpackedSizeError` if their values exceed the bound."""
-    import pyarrow.types as types
-
     unpacked, packed = 0, file.stamp()[0]
     for batch in batches:
         batch.validate()
-        unpacked += sum(unpacked_size(each) for each in batch.columns if not types.is_nested(each.type))
+        unpacked += sum(unpacked_size(each) for each in batch.columns if not pa.types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)
         # offsets and indices that point outside of their buffers would crash the process
         batch.validate(full=True)
-        unpacked += sum(unpacked_size(each) for each in batch.columns if types.is_nested(each.type))
+        unpacked += sum(unpacked_size(each) for each in batch.columns if pa.types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)
         yield batch
