@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.sphere import unit_rows
 from modeseek._common.text import counted, listed, printable
 from modeseek._common.types import Array
 from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
 from modeseek._storage.input_file import local_path
 from modeseek._storage.pyarrow_modules import pa
+from modeseek.estimators.result import FitResult
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
+from modeseek.prepare import TablePreparer
 from modeseek.prepare.preparation import Prepared
 
 # limits on columns that were not clustered: shown with each row of the report, and listed by name
@@ -166,28 +169,31 @@ def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, 
 
         save(result.estimator, outputs.model, preparer=result.preparer)
     if outputs.plot is not None and shown is not None:
-        _draw(job, result, shown)
+        save_picture(str(outputs.plot), job.title, shown.estimator.result_, shown.prepared, result.preparer)
     if outputs.report is not None and shown is not None:
         _write_report(job, result, shown, chunked=chunked)
 
 
-def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
+def save_picture(
+    path: str | os.PathLike[str], name: str, fit: FitResult, prepared: Prepared, preparer: TablePreparer
+) -> None:
+    """Write the picture of a clustered table: one or two features in their units, or components of more."""
     from modeseek.plots import save_clusters
+    from modeseek.plots.style import without_math
 
-    (_, X, scaled), centers = shown.prepared, result.clusters.centers
-    if job.metric == "cosine":
-        X, centers = scaled / np.linalg.norm(scaled, axis=1, keepdims=True), result.fit.centers
-    elif X.shape[1] > 2:
-        # the picture shows principal components, which are those of the prepared features
-        X, centers = scaled, result.fit.centers
+    X, centers = prepared.X, fit.centers
+    if fit.index.points.geometry.metric == "cosine":
+        X = unit_rows(X)
+    elif X.shape[1] <= 2:
+        X, centers = prepared.values, preparer.inverse_transform(centers)
     save_clusters(
-        str(job.outputs.plot),
-        shown.estimator.result_.labels,
+        path,
+        fit.labels,
         X,
-        centers=centers if len(centers) else None,
-        confidence=shown.estimator.result_.confidence,
-        feature_names=result.features,
-        title=f"{job.title}: {counted(len(centers), 'cluster')}",
+        centers=centers,
+        confidence=fit.confidence,
+        feature_names=[without_math(each) for each in preparer.preparation_.names],
+        title=without_math(f"{name}: {counted(fit.n_clusters, 'cluster')}"),
     )
 
 

@@ -80,6 +80,11 @@ def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large
         ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", **small)
 
 
+def without_math(text: str) -> str:
+    """Return a text that matplotlib shows literally; it reads text between dollar signs as a formula."""
+    return text.replace("$", r"\$")
+
+
 def draw_points(ax: Axes, positions: Array, **options: Any) -> PathCollection:
     """Draw points with the options of `Axes.scatter`. In vector files, more than 5,000 points become a bitmap."""
     return ax.scatter(positions[:, 0], positions[:, 1], rasterized=len(positions) > 5000, **options)

@@ -20,6 +20,7 @@ from modeseek.plots.clusters import save_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
 from modeseek.plots.sources import sample_rows
+from modeseek.plots.style import without_math
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import feature_separation, named_rows
 from modeseek.report.images import EmbeddedImage, embed_image
@@ -72,7 +73,7 @@ def _static_image(data: ReportData) -> EmbeddedImage:
             data.labels,
             data.original if len(data.features) <= 2 else data.X,
             confidence=None if data.confidence is None else np.clip(data.confidence, 0, 1),
-            feature_names=data.features,
+            feature_names=[without_math(name) for name in data.features],
         )
         return embed_image("static", folder)
 
