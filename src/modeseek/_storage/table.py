@@ -187,7 +187,7 @@ class Table:
         if any(bad is not None for _, bad in taken):
             text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
             gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
-            self.refuse_text(text, {name: count for j, name, count in gaps if count and j not in text})
+            raise self.text_error(text, {name: count for j, name, count in gaps if count and j not in text})
         if not np.isfinite(values).all():
             self.refuse_gaps(values, names)
         return Features(values, names)
@@ -218,20 +218,14 @@ class Table:
             return self._positions[name]
         raise UnknownColumnError(self.source, name, tuple(self._positions))
 
-    def refuse_text(
+    def text_error(
         self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
-    ) -> NoReturn:
-        """Raise a `TextColumnError` about columns with text.
+    ) -> TextColumnError:
+        """Return the error about columns with text.
 
         `missing` counts the missing values of numeric columns, and `style` is how the numbers of the first column
         should be written.
         """
-        raise self.text_error(columns, missing, style)
-
-    def text_error(
-        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
-    ) -> TextColumnError:
-        """Return the error that `refuse_text` raises."""
         column = self.data.column(columns[0])
         row = to_numbers(column, style)[1]
         if row is None:  # numbers of different units

@@ -21,7 +21,6 @@ from modeseek._storage import (
     DataError,
     OutputSpec,
     Reader,
-    SourceChangedError,
     Table,
     check_target,
     check_writable,
@@ -102,7 +101,6 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
 def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
     """Run the pipeline on the workers of a Dask cluster, which read the files, and label and write their rows."""
     _check(job)
-    stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
         rows = _open_rows(job)
         first, columns = rows.first, rows.first.columns
@@ -117,7 +115,7 @@ def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
             raise PipelineInterrupted(None)
         if job.estimator.result_.sketch is not None:
             job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
-        counts = _label(job, rows, preparer, stamps)
+        counts = _label(job, rows, preparer)
     result = result_of_job(job, preparer, counts, fit.seconds)
     write_extras(job, result, None)
     return result
@@ -149,10 +147,13 @@ class _DaskRows:
     parts : list of delayed Table
     first : Table
         The rows of the first part.
+    readers : list of Reader
+        Readers of the local files.
     """
 
     parts: list[Any]
     first: Table
+    readers: list[Reader]
 
     def contents(self) -> tuple[Content, ...]:
         """Return the kinds of values in each column, over all parts."""
@@ -176,16 +177,17 @@ def _open_rows(job: PipelineJob) -> _DaskRows:
     # not Dask's own readers: they convert integers with missing values to floats, and treat [ and * in a name as a
     # pattern
     sources: list[tuple[Reader | str, tuple[int, int]]] = []
+    readers: list[Reader] = []
     for file in job.files:
         if is_remote(file):
             sources.append((file, (0, -1)))
             continue
-        (reader,) = open_chunks([os.path.abspath(file)], header=job.data.header).readers
-        sources += [(reader, part) for part in reader.parts(job.config.dask_part_bytes)]
+        readers += open_chunks([os.path.abspath(file)], header=job.data.header).readers
+        sources += [(readers[-1], part) for part in readers[-1].parts(job.config.dask_part_bytes)]
     load = delayed(partial(_load, job.data.header, given_limit()), pure=False)
     first = load(*sources[0]).compute()
     check = delayed(partial(_check_alike, first.data.schema), pure=False)
-    return _DaskRows([check(load(*each)) for each in sources], first)
+    return _DaskRows([check(load(*each)) for each in sources], first, readers)
 
 
 def _load(header: bool | None, bound: float | None, source: Reader | str, part: tuple[int, int]) -> Table:
@@ -198,11 +200,6 @@ def _check_alike(schema: Any, table: Table) -> Table:
     if not table.data.schema.equals(schema):
         raise DataError(f"{table.source} has other columns than the first file: give files with the same columns.")
     return table
-
-
-def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
-    """Return the size and modification time of each local file."""
-    return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
 
 
 def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
@@ -235,7 +232,7 @@ def _add_statistics(options: PrepareOptions, statistics: Statistics, table: Tabl
     return statistics.add(table, options)[0] if table.n_rows else statistics
 
 
-def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer) -> RowCounts:
     """Label and write the rows, and return their counts; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
@@ -254,9 +251,8 @@ def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: d
         write = partial(_write_part, draft, preparer, spec, fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
         counts: Sequence[RowCounts] = compute(*jobs)
-        for file, stamp in _stamps(job).items():
-            if stamp != stamps[file]:
-                raise SourceChangedError(f"'{file}'")
+        for reader in rows.readers:
+            reader.file.check_unchanged(reader.stamp)
         if draft is not None and folder is not None:
             # incomplete files of workers that died, or files of workers that were too late
             for left in draft.glob("*.draft"):

@@ -321,5 +321,5 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
             style = style if bad else feature.style
             bad.append(at)
     if bad and refuse:
-        table.refuse_text(bad, style=style)
+        raise table.text_error(bad, style=style)
     return np.column_stack(values) if values else np.empty((table.n_rows, 0))

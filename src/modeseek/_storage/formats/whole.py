@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ from modeseek._storage.unpacking import check_unpacked, unpacked_size
 class WholeReader(Reader):
     """Reads all rows of a file at once, as a single chunk."""
 
-    def __init__(self, file: InputFile, options: ReadOptions, format_: WholeFormat):
+    def __init__(self, file: InputFile, load: Callable[[], Any]):
         # takes the stamp before the file is read, to detect changes during reading
         super().__init__(file)
-        data = format_.load(file, options)
+        data = load()
         check_arrow_types(data.schema)
         if not data.num_rows or not data.num_columns:
             raise DataError(f"{file.name} has no rows: give at least one.")
@@ -59,7 +60,7 @@ class WholeFormat(TypedFormat):
 
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         try:
-            return WholeReader(file, options, self)
+            return WholeReader(file, partial(self.load, file, options))
         except (DataError, ImportError, MemoryError):
             raise
         except Exception as error:  # errors of the libraries that read the formats are of many types
