@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from inputs import put
-from modeseek._storage import DataError, atomic_path, check_target, write_json
-from modeseek._storage.atomic import remove_parts
+from modeseek._storage.atomic import atomic_path, check_target, remove_parts, write_json
+from modeseek._storage.errors import DataError
 
 
 def test_atomic_in_another_folder(tmp_path):

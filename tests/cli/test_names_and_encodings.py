@@ -11,7 +11,7 @@ import pytest
 from commands import refused, run
 from modeseek import MeanShift
 from modeseek._common.text import printable
-from modeseek._storage import write_json
+from modeseek._storage.atomic import write_json
 from modeseek.pipeline import DataOptions, Outputs, cluster_file
 
 TEXT = "größe,b\n" + "".join(f"{x},{y}\n" for x, y in np.random.default_rng(0).normal(size=(30, 2)).round(3))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.explorer import EXAMPLES, PreparedData, from_bytes, load_example
 
 

@@ -16,7 +16,8 @@ import pytest
 from sklearn.base import clone
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
-from modeseek._storage import DataError, read_table
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import read_table
 from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from modeseek.prepare.scaling import fit_scaling

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modeseek._storage import DataError, WorkFolder, work_folder, writing
+from modeseek._storage import work_folder, writing
 from modeseek._storage.atomic import atomic_path
-from modeseek._storage.work_folder import MARKER
+from modeseek._storage.errors import DataError
+from modeseek._storage.work_folder import MARKER, WorkFolder
 from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
@@ -160,7 +161,9 @@ def test_a_refused_run_leaves_the_folder_of_the_other(points, tmp_path):
 
 ENTERED = """
     import os, sys
-    from modeseek._storage import DataError, WorkFolder, writing
+    from modeseek._storage import writing
+    from modeseek._storage.errors import DataError
+    from modeseek._storage.work_folder import WorkFolder
 
     target, entries = sys.argv[1], 0
     while entries < 100:

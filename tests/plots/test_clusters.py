@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, ModeSeek
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.plots import palette, plot_clusters, save_clusters
 from modeseek.plots.projection import MAX_EXACT_FEATURES, project
 

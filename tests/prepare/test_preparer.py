@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from modeseek._storage import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
+from modeseek._storage.errors import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
 from modeseek._storage.table import Table
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.config import PrepareConfig, PrepareOptions

@@ -19,8 +19,6 @@ from typing import Any, TextIO
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError, WriteError
 
-__all__ = ["atomic_path", "check_target", "remove_parts", "standard_output", "temporary_folder", "write_json"]
-
 # temporary files and folders in use, which SIGTERM removes
 TEMPORARY: set[Path] = set()
 # permissions of files that only their owner can read, because their target may be private

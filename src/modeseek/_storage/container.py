@@ -35,8 +35,6 @@ from modeseek._storage.atomic import atomic_path
 from modeseek._storage.encoding import check_type, decode, encode
 from modeseek._storage.errors import DataError
 
-__all__ = ["read_container", "write_container"]
-
 # no text begins with these bytes, and programs that convert line ends change them
 MAGIC = b"\x89MODESEEK\r\n\x1a"
 VERSION = 2

@@ -10,8 +10,6 @@ from modeseek._common.storable import storable
 from modeseek._storage.cells import is_text, plain_column, present_cells, to_numbers, trimmed_cells
 from modeseek._storage.pyarrow_modules import pa, pc
 
-__all__ = ["Content"]
-
 # float64 represents all integers up to this magnitude
 EXACT = 1 << 53
 # decimal numbers with at most this many digits stay different as float64

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from modeseek._common.storable import STORABLE, STORED_BY_NAME, require
 
-__all__ = ["NotStorableError"]
-
 ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Arrays = dict[str, NDArray[Any]]
 

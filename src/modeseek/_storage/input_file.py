@@ -19,6 +19,8 @@ from modeseek._storage.errors import DataError, SourceChangedError
 from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
+# name that stands for standard input or output
+STANDARD_STREAM = "-"
 # bytes of a compressed file that are read at once
 BLOCK_BYTES = 1 << 16
 # bytes of the dictionary that an xz file may always use: twice as many as with the highest preset of xz

@@ -23,8 +23,6 @@ from modeseek._storage.errors import (
 )
 from modeseek._storage.pyarrow_modules import pa
 
-__all__ = ["Features", "Table"]
-
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names with numbers appended to repeated names.

@@ -15,8 +15,6 @@ from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
 from modeseek._storage.pyarrow_modules import pa, pc
 
-__all__ = ["BoundedStream", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
-
 # bytes of a number, and of a missing value
 NUMBER_BYTES = 8
 # By default, a file may unpack to this size, or to this multiple of its own size if that is larger. Tables compress to

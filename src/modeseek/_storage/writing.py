@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from modeseek._storage.atomic import PRIVATE, atomic_path, standard_output
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
+from modeseek._storage.formats.base import OutputSpec
 from modeseek._storage.formats.delimited import output_delimiter, write_rows
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek._storage.pyarrow_modules import feather, pa
 from modeseek._storage.table import Table
-
-__all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "with_columns", "write_table"]
 
 
 def write_table(

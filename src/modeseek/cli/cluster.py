@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, NoReturn
 
 from modeseek._common.progress import show_progress
-from modeseek._storage import STANDARD_STREAM
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, name_setting, option_name, print_note
 from modeseek.cli.options import DEFAULT_ALGORITHM, ClusterOptions

@@ -8,7 +8,9 @@ from typing import Any
 
 from modeseek import diarization as d
 from modeseek._common.text import counted, printable
-from modeseek._storage import STANDARD_STREAM, TextColumnError, standard_output, write_json
+from modeseek._storage.atomic import standard_output, write_json
+from modeseek._storage.errors import TextColumnError
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import DiarizeOptions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modeseek._storage import MissingValueError, TextColumnError
+from modeseek._storage.errors import MissingValueError, TextColumnError
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import LabelOptions

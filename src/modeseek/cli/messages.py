@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from modeseek._storage import (
+from modeseek._storage.errors import (
     HeaderOnlyError,
     IncompleteRowsError,
     MissingValueError,

@@ -11,8 +11,9 @@ from sklearn.utils import Bunch
 
 from modeseek._common.text import printable
 from modeseek._common.types import IntArray
-from modeseek._storage import DataError, Table, parse_table, read_table
-from modeseek._storage.table import unique_names
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import parse_table, read_table
+from modeseek._storage.table import Table, unique_names
 from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.prepare import TablePreparer
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage import read_bytes, write_table
+from modeseek._storage.reading import read_bytes
+from modeseek._storage.writing import write_table
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT, ExplorerConfig

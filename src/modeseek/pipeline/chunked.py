@@ -8,20 +8,12 @@ from typing import NoReturn
 import numpy as np
 
 from modeseek._common.types import Stage
-from modeseek._storage import (
-    Chunk,
-    ChunkWriter,
-    DataError,
-    OutputSpec,
-    SourceChangedError,
-    Table,
-    WriteError,
-    check_chunk_target,
-    check_writable,
-    format_of,
-    open_chunks,
-)
-from modeseek._storage.table import unique_names
+from modeseek._storage.chunks import Chunk, open_chunks
+from modeseek._storage.errors import DataError, SourceChangedError, WriteError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.table import Table, unique_names
+from modeseek._storage.writing import ChunkWriter, check_chunk_target, check_writable
 from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted

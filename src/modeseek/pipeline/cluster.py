@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, input_format
+from modeseek._storage.formats.registry import input_format
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.pipeline.errors import OptionError
 from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
 from modeseek.pipeline.outputs import check_outputs

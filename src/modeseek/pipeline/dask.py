@@ -15,25 +15,18 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek._storage import (
-    STANDARD_STREAM,
-    Content,
-    DataError,
-    OutputSpec,
-    Reader,
-    Table,
-    check_target,
-    check_writable,
-    format_of,
-    given_limit,
-    input_format,
-    limit_unpacked,
-    open_chunks,
-    read_table,
-    with_columns,
-)
-from modeseek._storage.input_file import is_remote
-from modeseek._storage.table import unique_names
+from modeseek._storage.atomic import check_target
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.contents import Content
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.formats.reader import Reader
+from modeseek._storage.formats.registry import format_of, input_format
+from modeseek._storage.input_file import STANDARD_STREAM, is_remote
+from modeseek._storage.reading import read_table
+from modeseek._storage.table import Table, unique_names
+from modeseek._storage.unpacking import given_limit, limit_unpacked
+from modeseek._storage.writing import check_writable, with_columns
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from modeseek._storage import check_writable, read_table, write_table
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import check_writable, write_table
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
 from modeseek.pipeline.fit import check_directions, run_fit

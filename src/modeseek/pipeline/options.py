@@ -8,8 +8,9 @@ from typing import Any
 
 from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, Table, format_of
-from modeseek._storage.table import unique_names
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare import Note, TablePreparer
 from modeseek.prepare.config import PrepareOptions
 

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from modeseek._common.sphere import unit_rows
 from modeseek._common.text import counted, listed, printable
 from modeseek._common.types import Array
-from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
-from modeseek._storage.input_file import local_path
+from modeseek._storage.atomic import check_target, write_json
+from modeseek._storage.formats.registry import format_of, writable_suffixes
+from modeseek._storage.input_file import STANDARD_STREAM, local_path
 from modeseek._storage.pyarrow_modules import pa
+from modeseek._storage.table import Table
+from modeseek._storage.work_folder import WorkFolder
 from modeseek.estimators.result import FitResult
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
-from modeseek._storage import check_target
+from modeseek._storage.atomic import check_target
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from modeseek._common.types import Array
-from modeseek._storage import atomic_path, check_target
+from modeseek._storage.atomic import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")

@@ -11,10 +11,10 @@ import numpy as np
 from modeseek._common.storable import storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
-from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
+from modeseek._storage.errors import NoColumnsError
 from modeseek._storage.pyarrow_modules import pc
-from modeseek._storage.table import unique_names
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.identifiers import integer_reason, possible_reason

@@ -13,9 +13,9 @@ from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
-from modeseek._storage import DataError, IncompleteRowsError, Table
 from modeseek._storage.cells import STYLES
-from modeseek._storage.table import unique_names
+from modeseek._storage.errors import DataError, IncompleteRowsError
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, make_plan

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array
-from modeseek._storage import Table
 from modeseek._storage.pyarrow_modules import pa
-from modeseek._storage.table import unique_names
+from modeseek._storage.table import Table, unique_names
 from modeseek._storage.values import arrow_table
 from modeseek.prepare.config import PrepareOptions
 from modeseek.prepare.facts import ColumnFacts

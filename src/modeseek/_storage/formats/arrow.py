@@ -4,9 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.formats.base import InputFile, OutputSpec, ReadOptions, register_format, typed_chunks
+from modeseek._storage.formats.base import OutputSpec, typed_chunks
 from modeseek._storage.formats.declared_size import arrow_bytes
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat, bounded
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.pyarrow_modules import feather, pa
 from modeseek._storage.unpacking import check_unpacked
 

@@ -20,9 +20,12 @@ from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
+from modeseek._storage.formats.base import Format, OutputSpec
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
 from modeseek._storage.formats.encodings import ENCODING_BYTES, ENCODINGS, UTF8, Recoded, find_encoding, unpacking
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.pyarrow_modules import pa, pa_csv
 from modeseek._storage.table import Table
 from modeseek._storage.values import to_cells

@@ -14,18 +14,12 @@ from numpy.typing import NDArray
 from modeseek._common.resources import check_memory
 from modeseek._storage.cells import to_array, to_numbers
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    NumericFormat,
-    OutputSpec,
-    Reader,
-    ReadOptions,
-    numbers_of,
-    register_format,
-)
+from modeseek._storage.formats.base import NumericFormat, OutputSpec, numbers_of
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
+from modeseek._storage.formats.reader import Reader, ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeReader
-from modeseek._storage.input_file import open_zip
+from modeseek._storage.input_file import InputFile, open_zip
 from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import check_unpacked
 

@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    TypedFormat,
-    check_arrow_types,
-    register_format,
-    typed_chunks,
-)
+from modeseek._storage.formats.base import OutputSpec, TypedFormat, typed_chunks
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions, check_arrow_types
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.pyarrow_modules import pa, pq
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size

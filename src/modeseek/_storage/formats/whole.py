@@ -8,15 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    TypedFormat,
-    check_arrow_types,
-)
+from modeseek._storage.formats.base import OutputSpec, TypedFormat
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions, check_arrow_types
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from modeseek._common.sphere import map_axes
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
-from modeseek._storage import temporary_folder
+from modeseek._storage.atomic import temporary_folder
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.estimators.matching import matched_labels
