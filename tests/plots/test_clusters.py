@@ -15,8 +15,9 @@ from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, ModeSeek
 from modeseek._storage.errors import DataError
-from modeseek.plots import palette, plot_clusters, save_clusters
+from modeseek.plots import palette, plot_clusters, save_figure
 from modeseek.plots.projection import MAX_EXACT_FEATURES, project
+from modeseek.plots.style import file_figure
 
 RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(60, 2))
@@ -177,7 +178,9 @@ def test_palette_colors_differ(n):
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_files_are_reproducible(tmp_path, suffix):
     for name in ("a", "b"):
-        save_clusters(tmp_path / (name + suffix), LABELS, PLANE, title="birds")
+        save_figure(
+            tmp_path / (name + suffix), plot_clusters(LABELS, PLANE, ax=file_figure().subplots(), title="birds").figure
+        )
     first, second = ((tmp_path / (name + suffix)).read_bytes() for name in ("a", "b"))
     assert first == second
     assert first.startswith({".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix])
@@ -188,14 +191,14 @@ def test_saving_does_not_import_pyplot(tmp_path, monkeypatch):
     ours = [module for name, module in sys.modules.items() if name.startswith("modeseek")]
     assert not any(value is pyplot for module in ours for value in vars(module).values())
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # importing it is an error
-    save_clusters(tmp_path / "a.png", [0, 1], [[0, 0], [1, 1]])
+    save_figure(tmp_path / "a.png", plot_clusters([0, 1], [[0, 0], [1, 1]], ax=file_figure().subplots()).figure)
 
 
 def test_failures_leave_no_file(tmp_path):
     with pytest.raises(ValueError, match="labels must have one entry"):
-        save_clusters(tmp_path / "a.png", [0], PLANE)
+        plot_clusters([0], PLANE, ax=file_figure().subplots())
     with pytest.raises(DataError, match=r"unknown ending '.pgn'. Did you mean '.png'\?"):
-        save_clusters(tmp_path / "a.pgn", LABELS, PLANE)
+        save_figure(tmp_path / "a.pgn", plot_clusters(LABELS, PLANE, ax=file_figure().subplots()).figure)
     assert not list(tmp_path.iterdir())
 
 

@@ -181,23 +181,25 @@ def save_picture(
     path: str | os.PathLike[str], name: str, fit: FitResult, prepared: Prepared, preparer: TablePreparer
 ) -> None:
     """Write the picture of a clustered table: one or two features in their units, or components of more."""
-    from modeseek.plots import save_clusters
-    from modeseek.plots.style import without_math
+    from modeseek.plots import plot_clusters, save_figure
+    from modeseek.plots.style import file_figure, without_math
 
     X, centers = prepared.X, fit.centers
     if fit.index.points.geometry.metric == "cosine":
         X = unit_rows(X)
     elif X.shape[1] <= 2:
         X, centers = prepared.values, preparer.inverse_transform(centers)
-    save_clusters(
-        path,
+    figure = file_figure()
+    plot_clusters(
         fit.labels,
         X,
         centers=centers,
         confidence=fit.confidence,
         feature_names=[without_math(each) for each in preparer.preparation_.names],
+        ax=figure.subplots(),
         title=without_math(f"{name}: {counted(fit.n_clusters, 'cluster')}"),
     )
+    save_figure(path, figure)
 
 
 def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:

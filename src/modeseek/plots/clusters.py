@@ -1,25 +1,22 @@
-"""The plot of a clustering, on axes or in a file."""
+"""The plot of a clustering."""
 
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.path import Path
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
-from modeseek._storage.atomic import check_target
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
 from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
-from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
+from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
 MAX_POINTS = 50_000
 # a cross without its middle, so that the points of a small cluster stay visible
@@ -144,52 +141,6 @@ def plot_clusters(
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)
     return ax
-
-
-def save_clusters(
-    path: str | os.PathLike[str],
-    source: ClusteringSource,
-    X: ArrayLike,
-    *,
-    centers: ArrayLike | None = None,
-    confidence: ArrayLike | None = None,
-    doubtful: float | None = DOUBTFUL,
-    feature_names: Sequence[str] | None = None,
-    title: str | None = None,
-) -> None:
-    """Write the plot of `plot_clusters` to a file; the file appears only once it is complete.
-
-    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and pyplot
-    is not used.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file to write.
-    source, X, centers, confidence, doubtful, feature_names, title
-        As for `plot_clusters`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "clusters.png")
-    >>> save_clusters(path, [0, 0, 1], [[0, 0], [0, 1], [5, 5]])
-    >>> path.read_bytes()[1:4]
-    b'PNG'
-    """
-    check_target(path, FIGURE_SUFFIXES)  # before the work of drawing
-    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
-    plot_clusters(
-        source,
-        X,
-        centers=centers,
-        confidence=confidence,
-        doubtful=doubtful,
-        feature_names=feature_names,
-        ax=figure.subplots(),
-        title=title,
-    )
-    save_figure(path, figure)
 
 
 def _check_centers(centers: ArrayLike | None, n_features: int) -> Array:

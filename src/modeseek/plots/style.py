@@ -28,6 +28,11 @@ def new_axes() -> Axes:
     return new_figure(*FIGURE_SIZE).subplots()
 
 
+def file_figure() -> Figure:
+    """Return a new figure that is only written to a file: pyplot does not know it, and shows no window."""
+    return Figure(figsize=FIGURE_SIZE, layout="constrained")
+
+
 def new_figure(width: float, height: float) -> Figure:
     """Return a new pyplot figure with the given size in inches."""
     # the import selects a window system; callers that pass their own axes do not need one
