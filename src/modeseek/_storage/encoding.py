@@ -50,6 +50,14 @@ class NotStorableError(TypeError):
         super().__init__(message)
 
 
+def distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has two values with the same name")
+    return found
+
+
 def encode(value: Any, name: str, arrays: Arrays) -> Any:
     """Return a value as JSON, and add its arrays to `arrays` under names that begin with `name`.
 

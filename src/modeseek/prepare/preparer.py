@@ -15,9 +15,8 @@ from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table, unique_names
 from modeseek._storage.values import arrow_table
 from modeseek.prepare.config import PrepareOptions
-from modeseek.prepare.facts import ColumnFacts
-from modeseek.prepare.plan import Note, candidates
-from modeseek.prepare.preparation import Preparation, Prepared, Statistics, table_facts
+from modeseek.prepare.plan import Note
+from modeseek.prepare.preparation import Preparation, Prepared, Statistics
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -66,6 +65,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Number of rows of the table, including those with missing values.
     n_dropped_ : int
         Number of rows that the fit removed because of missing values.
+    facts_ : dict of str to ColumnFacts
+        Facts about the columns that could be used.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : array of str
@@ -167,16 +168,11 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         options.check()
         return options
 
-    def facts(self, table: Table) -> dict[str, ColumnFacts]:
-        """Return the facts about the columns of a table."""
-        options = self.options()
-        return table_facts(table, candidates(table, options), options.config)
-
     def finish(self, statistics: Statistics, table: Table, metric: str) -> None:
         """Set the fitted attributes from statistics of all rows; `table` is the table or its first chunk."""
         self.preparation_, notes = statistics.fit(table, self.options(), metric)
         self.notes_: tuple[Note, ...] = tuple(notes)
-        self.kept_columns_ = statistics.columns
+        self.facts_, self.kept_columns_ = statistics.facts, statistics.columns
         self.spreads_ = statistics.spreads(self.preparation_)
         self.n_samples_seen_ = statistics.sample.seen
         self.n_dropped_ = statistics.incomplete if self.missing == "drop" else 0

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from modeseek._storage.encoding import distinct_names
 from modeseek._storage.formats.base import OutputSpec, typed_chunks
 from modeseek._storage.formats.declared_size import CELL_BYTES
 from modeseek._storage.formats.delimited import decoded
@@ -54,15 +55,7 @@ class Json(WholeFormat):
 
 
 def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has two values with the same name")
-    return found
+    return json.loads(text, object_pairs_hook=distinct_names)
 
 
 register_format(Json())
