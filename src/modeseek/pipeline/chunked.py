@@ -98,7 +98,7 @@ class _ChunkedRun:
         state = self._label(state)
         shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
         result = result_of_job(job, self.preparer, state.counts, fit.seconds)
-        write_extras(job, result, shown, chunked=True)
+        write_extras(job, result, shown)
         if self.writer is not None:
             self.writer.finish()
         self.store.remove()

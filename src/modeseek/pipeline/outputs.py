@@ -162,8 +162,8 @@ class Shown:
         return self.table.cells[column][self.prepared.complete].tolist()
 
 
-def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
-    """Write the JSON summary, the model, the picture and the report."""
+def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None) -> None:
+    """Write the JSON summary and the model; and the picture and the report, if there are rows to show."""
     outputs = job.outputs
     if outputs.json is not None:
         write_json(outputs.json, pipeline_record(job, result))
@@ -171,10 +171,12 @@ def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, 
         from modeseek.io import save
 
         save(result.estimator, outputs.model, preparer=result.preparer)
-    if outputs.plot is not None and shown is not None:
+    if shown is None:
+        return
+    if outputs.plot is not None:
         save_picture(str(outputs.plot), job.title, shown.estimator.result_, shown.prepared, result.preparer)
-    if outputs.report is not None and shown is not None:
-        _write_report(job, result, shown, chunked=chunked)
+    if outputs.report is not None:
+        _write_report(job, result, shown)
 
 
 def save_picture(
@@ -202,7 +204,7 @@ def save_picture(
     save_figure(path, figure)
 
 
-def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
+def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
     from modeseek.report import write_report
 
     table, prepared = shown.table, shown.prepared
@@ -231,23 +233,22 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         data_info=settings,
         notes=[note.text for note in result.notes],
         comparison=result.truth,
-        code=_python_code(job, result, chunked=chunked),
+        code=_python_code(job, result),
         # rows are counted from 1, as in messages about the file
         first_row=1,
         name_setting=job.outputs.name_setting,
     )
 
 
-def _python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
-    """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
+def _python_code(job: PipelineJob, result: PipelineResult) -> str:
+    """Return a script with the same files, columns, scaling and estimator."""
     from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
 
-    if not chunked:
+    if result.complete is not None:
         # the rows of standard input are gone
         file = "FILE" if job.files[0] == STANDARD_STREAM else job.files[0]
         code = fit_code(job.estimator, file_data_code(file, header=job.data.header), result.preparer)
-        dropped = result.complete is not None and not result.complete.all()
-        return code + ("  # of the rows without missing values" if dropped else "")
+        return code if result.complete.all() else f"{code}  # of the rows without missing values"
     options = changed_parameters(result.preparer)
     if job.data.header is not None:
         options["header"] = job.data.header
