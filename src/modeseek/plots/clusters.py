@@ -101,7 +101,9 @@ def plot_clusters(
     clustering = read_clustering(source)
     labels = check_column("labels", clustering.labels, len(X))
     names = clustering.feature_names if feature_names is None else feature_names
-    view = project(X, _check_centers(clustering.centers if centers is None else centers, X.shape[1]), names)
+    view = project(X, names)
+    positions = view.apply(X)
+    marks = view.apply(_check_centers(clustering.centers if centers is None else centers, X.shape[1]))
     confidence = clustering.confidence if confidence is None else confidence
     certainty = _check_confidence(confidence, labels)
     limit = 0.0 if doubtful is None else check_number("doubtful", doubtful, strict=False)
@@ -111,14 +113,14 @@ def plot_clusters(
     shown = np.random.default_rng(0).permutation(len(X))[:MAX_POINTS]
     shown = shown[np.argsort(certainty[shown] < limit, kind="stable")]
     colors = point_colors(labels[shown], clusters, 0.15 + 0.85 * certainty[shown])
-    points = _Points(view.points[shown], colors, certainty[shown] < limit)
-    low, high = robust_limits(view.points)
-    if view.points.shape[1] == 1:
-        _draw_histogram(ax, view.points[:, 0], labels, clusters, (float(low[0]), float(high[0])))
-        _draw_strip(ax, points, view.centers[:, 0])
+    points = _Points(positions[shown], colors, certainty[shown] < limit)
+    low, high = robust_limits(positions)
+    if positions.shape[1] == 1:
+        _draw_histogram(ax, positions[:, 0], labels, clusters, (float(low[0]), float(high[0])))
+        _draw_strip(ax, points, marks[:, 0])
     else:
-        _draw_plane(ax, points, view.centers, small_centers=len(clusters) > MAX_IN_LEGEND)
-    n_outside = int(((view.points < low) | (view.points > high)).any(axis=1).sum())
+        _draw_plane(ax, points, marks, small_centers=len(clusters) > MAX_IN_LEGEND)
+    n_outside = int(((positions < low) | (positions > high)).any(axis=1).sum())
     if n_outside:
         _mark_outside(ax, points, low, high)
     n_noise, n_doubtful = int((labels == -1).sum()), int((certainty < limit).sum())
@@ -126,8 +128,8 @@ def plot_clusters(
     notes = []
     if len(clusters) > MAX_IN_LEGEND:
         inside = labels[shown] != -1
-        positions = np.c_[points.positions, np.zeros(len(shown))][inside, :2]
-        n_numbers = number_clusters(ax, positions, labels[shown][inside])
+        places = np.c_[points.positions, np.zeros(len(shown))][inside, :2]
+        n_numbers = number_clusters(ax, places, labels[shown][inside])
         notes.append(
             f"{len(clusters):,} clusters" + (f", {counted(n_noise, 'noise point')} in grey" if n_noise else "")
         )
@@ -136,7 +138,7 @@ def plot_clusters(
     notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
     notes += [f"triangles: {counted(n_outside, 'point')} far outside"] if n_outside else []
     notes += ["faint: low confidence"] if confidence is not None else []
-    notes += [f"{'dashed lines' if view.points.shape[1] == 1 else 'crosses'}: centres"] if len(view.centers) else []
+    notes += [f"{'dashed lines' if positions.shape[1] == 1 else 'crosses'}: centres"] if len(marks) else []
     y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)

@@ -13,24 +13,6 @@ from modeseek._common.types import Array
 MAX_EXACT_FEATURES = 1000
 
 
-class Projection(NamedTuple):
-    """Projected points and labels of the axes.
-
-    Attributes
-    ----------
-    points : (n, 1) or (n, 2) array
-        Coordinates of the points.
-    centers : (m, 1) or (m, 2) array
-        Coordinates of the centres.
-    axes : tuple of str
-        Labels of the axes.
-    """
-
-    points: Array
-    centers: Array
-    axes: tuple[str, ...]
-
-
 class PrincipalComponents(NamedTuple):
     """The leading principal components of some points.
 
@@ -103,8 +85,29 @@ def robust_limits(points: Array) -> tuple[Array, Array]:
     return low, high
 
 
-def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Projection:
-    """Project points and centres to a plot: up to two features unchanged, more by two principal components of X.
+class Projection(NamedTuple):
+    """A projection to the axes of a plot.
+
+    Attributes
+    ----------
+    mean : (d,) array
+    vectors : (d, 1) or (d, 2) array
+        Directions of the axes.
+    axes : tuple of str
+        Labels of the axes.
+    """
+
+    mean: Array
+    vectors: Array
+    axes: tuple[str, ...]
+
+    def apply(self, X: Array) -> Array:
+        """Return the coordinates of points in the plot."""
+        return (X - self.mean) @ self.vectors
+
+
+def project(X: Array, feature_names: Sequence[str] | None) -> Projection:
+    """Return the projection of points to a plot: up to two features unchanged, more by two principal components of X.
 
     If two features are named latitude and longitude, the longitude is the horizontal axis.
 
@@ -112,20 +115,15 @@ def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Pr
     ----------
     X : (n, d) array
         The points.
-    centers : (m, d) array
-        The centres.
     feature_names : sequence of str or None
         Names of the features.
 
-    Returns
-    -------
-    Projection
-        Coordinates and labels of the axes.
-
     Examples
     --------
-    >>> project(np.diag([3.0, 2.0, 0.0]), np.zeros((1, 3)), None).axes
+    >>> project(np.diag([3.0, 2.0, 0.0]), None).axes
     ('principal component 1 (80% of variance)', 'principal component 2 (20% of variance)')
+    >>> project(np.zeros((1, 2)), ["lat", "lon"]).apply(np.array([[52.5, 13.4]]))
+    array([[13.4, 52.5]])
     """
     n_features = X.shape[1]
     if feature_names is not None and len(feature_names) != n_features:
@@ -133,7 +131,7 @@ def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Pr
     if n_features <= 2:
         names = feature_names or [f"feature {j}" for j in range(n_features)]
         order = list(map_axes(names) or range(n_features))
-        return Projection(X[:, order], centers[:, order], tuple(str(names[j]) for j in order))
-    components = principal_components(X, 2)
-    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(components.shares))
-    return Projection(components.apply(X), components.apply(centers), axes)
+        return Projection(np.zeros(n_features), np.eye(n_features)[:, order], tuple(str(names[j]) for j in order))
+    mean, vectors, shares = principal_components(X, 2)
+    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(shares))
+    return Projection(mean, vectors, axes)
