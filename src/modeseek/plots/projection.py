@@ -13,20 +13,23 @@ from modeseek._common.types import Array
 MAX_EXACT_FEATURES = 1000
 
 
-class PrincipalComponents(NamedTuple):
-    """The leading principal components of some points.
+class Projection(NamedTuple):
+    """A projection to the axes of a plot.
 
     Attributes
     ----------
     mean : (d,) array
     vectors : (d, c) array
-        Unit vectors; the entry of largest absolute value is positive.
+        Directions of the axes. The entry of largest absolute value of a principal component is positive.
+    axes : tuple of str
+        Labels of the axes.
     shares : (c,) array
-        Share of the total variance along each vector.
+        Share of the total variance along each principal component; empty for other axes.
     """
 
     mean: Array
     vectors: Array
+    axes: tuple[str, ...]
     shares: Array
 
     def apply(self, X: Array) -> Array:
@@ -34,7 +37,7 @@ class PrincipalComponents(NamedTuple):
         return (X - self.mean) @ self.vectors
 
 
-def principal_components(X: Array, count: int) -> PrincipalComponents:
+def principal_components(X: Array, count: int) -> Projection:
     """Return the `count` leading principal components of the rows, or all of them if there are fewer features.
 
     Examples
@@ -57,7 +60,8 @@ def principal_components(X: Array, count: int) -> PrincipalComponents:
     vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)] < 0, -1.0, 1.0)
     total = float((centered**2).sum())
     shares = np.maximum(variances, 0) / total if total > 0 else np.zeros(count)
-    return PrincipalComponents(mean, vectors, shares)
+    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(shares))
+    return Projection(mean, vectors, axes, shares)
 
 
 def robust_limits(points: Array) -> tuple[Array, Array]:
@@ -85,27 +89,6 @@ def robust_limits(points: Array) -> tuple[Array, Array]:
     return low, high
 
 
-class Projection(NamedTuple):
-    """A projection to the axes of a plot.
-
-    Attributes
-    ----------
-    mean : (d,) array
-    vectors : (d, 1) or (d, 2) array
-        Directions of the axes.
-    axes : tuple of str
-        Labels of the axes.
-    """
-
-    mean: Array
-    vectors: Array
-    axes: tuple[str, ...]
-
-    def apply(self, X: Array) -> Array:
-        """Return the coordinates of points in the plot."""
-        return (X - self.mean) @ self.vectors
-
-
 def project(X: Array, feature_names: Sequence[str] | None) -> Projection:
     """Return the projection of points to a plot: up to two features unchanged, more by two principal components of X.
 
@@ -128,10 +111,9 @@ def project(X: Array, feature_names: Sequence[str] | None) -> Projection:
     n_features = X.shape[1]
     if feature_names is not None and len(feature_names) != n_features:
         raise ValueError(f"feature_names must name the {n_features} features of X; got {len(feature_names)}.")
-    if n_features <= 2:
-        names = feature_names or [f"feature {j}" for j in range(n_features)]
-        order = list(map_axes(names) or range(n_features))
-        return Projection(np.zeros(n_features), np.eye(n_features)[:, order], tuple(str(names[j]) for j in order))
-    mean, vectors, shares = principal_components(X, 2)
-    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(shares))
-    return Projection(mean, vectors, axes)
+    if n_features > 2:
+        return principal_components(X, 2)
+    names = feature_names or [f"feature {j}" for j in range(n_features)]
+    order = list(map_axes(names) or range(n_features))
+    labels = tuple(str(names[j]) for j in order)
+    return Projection(np.zeros(n_features), np.eye(n_features)[:, order], labels, np.empty(0))

@@ -177,7 +177,7 @@ def _component_axes(data: ReportData, rows: IntArray) -> list[dict[str, Any]]:
     components = principal_components(data.X, MAX_COMPONENTS)
     return [
         {
-            "name": f"principal component {j + 1} ({share:.0%} of variance)",
+            "name": components.axes[j],
             "short": f"PC {j + 1} ({share:.0%})",
             "feature": False,
             **_pack_column(column, rows),
