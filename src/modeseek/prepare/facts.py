@@ -130,8 +130,6 @@ class ColumnFacts(NamedTuple):
 
     def join(self, other: ColumnFacts, config: PrepareConfig) -> ColumnFacts:
         """Return the facts of this column continued by another one."""
-        if not self.rows:
-            return other
         styles = tuple(style for style in self.styles if style in other.styles)
         kinds = {self.kind, other.kind} - {""}
         kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"

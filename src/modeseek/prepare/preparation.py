@@ -97,7 +97,7 @@ class Statistics(NamedTuple):
     Attributes
     ----------
     facts : dict of str to ColumnFacts
-        Facts of the columns that may become features.
+        Facts of the columns that may become features; before the first row is added, those of the first chunk.
     features : tuple of MatrixColumn
         The features that the following fields are about.
     incomplete : int
@@ -132,21 +132,23 @@ class Statistics(NamedTuple):
 
     def _restarted(self, features: tuple[MatrixColumn, ...]) -> Statistics:
         """Return the statistics of no rows, for other features."""
-        facts, d = dict.fromkeys(self.facts, ColumnFacts(0, 0, "", tuple(STYLES))), len(features)
-        return Statistics(facts, features, 0, RowSample.empty(d), Moments.empty(d))
+        return Statistics(self.facts, features, 0, RowSample.empty(len(features)), Moments.empty(len(features)))
 
-    def add(self, table: Table, options: PrepareOptions) -> tuple[Statistics, Array]:
+    def add(self, table: Table, options: PrepareOptions, *, known: bool = False) -> tuple[Statistics, Array]:
         """Return the statistics updated with the rows of a table, and the features of these rows.
 
-        The features are NaN for missing values, and for text unless `strict` is true.
+        The features are NaN for missing values, and for text unless `strict` is true. If `known`, the table is the one
+        that the statistics started with, so that `facts` are its facts.
         """
         table = table.with_missing(options.missing_values)
         if options.strict:
             values = table.features(self.columns).values
         else:
             values = feature_values(table, self.features, refuse=False)
-        config, new = options.config, table_facts(table, tuple(self.facts), options.config)
-        facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
+        config = options.config
+        facts = self.facts if known else table_facts(table, tuple(self.facts), config)
+        if self.sample.seen:
+            facts = {name: each.join(facts[name], config) for name, each in self.facts.items()}
         complete = np.isfinite(values).all(axis=1)
         if options.missing == "error" and not complete.all():
             table.refuse_gaps(values, [feature.name for feature in self.features])

@@ -125,7 +125,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def fit_table(self, table: Table, metric: str = "euclidean") -> Prepared:
         """Fit, and return the complete rows; `metric` is the metric of the clustering, which some notes depend on."""
         options = self.options()
-        statistics, values = Statistics.start(table, options).add(table, options)
+        statistics, values = Statistics.start(table, options).add(table, options, known=True)
         self.finish(statistics, table, metric)
         return self.preparation_.apply(table, values)
 
