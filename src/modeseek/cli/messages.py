@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Annotated, Any, get_origin, get_type_hints
 
 from modeseek._storage.errors import (
     HeaderOnlyError,
@@ -18,18 +19,9 @@ from modeseek._storage.errors import (
     UnpackedSizeError,
 )
 from modeseek.cli.commands import UsageError
+from modeseek.cli.options import ClusterOptions
 from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
 from modeseek.pipeline.options import Note
-
-# options whose names differ from the names of the parameters of the library
-OPTIONS = {
-    "rows": "-o",
-    "model": "--save",
-    "label_column": "--name",
-    "n_chains": "--chains",
-    "n_jobs": "--jobs",
-    "random_state": "--seed",
-}
 
 
 @contextmanager
@@ -117,7 +109,9 @@ def _joined(names: Iterable[str]) -> str:
 
 def option_name(name: str) -> str:
     """Return the option that sets a parameter of the library."""
-    return OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    hint: Any = get_type_hints(ClusterOptions, include_extras=True).get(name)
+    names = hint.__metadata__[0].names if get_origin(hint) is Annotated else ""
+    return names.split()[-1].partition("/")[0] if names else f"--{name.replace('_', '-')}"
 
 
 def _value(value: object) -> str:
