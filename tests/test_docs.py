@@ -36,7 +36,7 @@ MODULES = (
 # in `__all__` for other packages of modeseek, but of no use to users
 INTERNAL = {
     *("SweepDraws", "DrawPlan", "PolicyCode", "encode_policy", "ClimbConfig", "rebuild_trace"),
-    *("GridCells", "DaskRows", "Grid", "Labeler", "SketchLayout", "joblib_on_dask", "dask_errors", "is_dask"),
+    *("GridCells", "DaskRows", "Grid", "SketchLayout", "joblib_on_dask", "dask_errors", "is_dask"),
 }
 
 

@@ -56,7 +56,7 @@ if cuda_engine.why_unavailable() is None:  # the simulator looks for `cuda` amon
     from numba import cuda
 
     from modeseek.meanshift.engines.cuda.kernels import policies
-    from modeseek.meanshift.engines.cuda.kernels.philox import round_keys, uniform_pair
+    from modeseek.meanshift.engines.cuda.kernels.chain_draws import round_keys, uniform_pair
 
 
 few = settings(max_examples=6, suppress_health_check=list(HealthCheck))

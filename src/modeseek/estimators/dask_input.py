@@ -52,7 +52,7 @@ def predict_dask(estimator: BaseClusterer, X: Any) -> Any:
     """Return the labels of the rows of a Dask collection, as a lazy array with the same chunks."""
     data = _open(estimator, X, None, reset=False)
     index = estimator.result_.index
-    return data.label(index.labeler(index.labels))
+    return data.label(index.labeler(index.labels), index.labels.dtype)
 
 
 def _open(estimator: BaseClusterer, X: Any, sample_weight: Any, *, reset: bool) -> DaskRows:
@@ -101,14 +101,14 @@ def _with_lazy_rows(result: FitResult, data: DaskRows) -> FitResult:
     if confidence is not None:
         of_points = np.empty(len(index.labels))
         of_points[index.points.inverse] = confidence
-        confidence = data.label(index.labeler(of_points))
+        confidence = data.label(index.labeler(of_points), of_points.dtype)
     weights = np.bincount(np.where(index.labels < 0, k, index.labels), index.points.weights, minlength=k + 1)
     if index.sketch is not None:
         weights *= index.sketch.weight / index.points.weights.sum()
     sizes = np.round(weights).astype(np.intp)
     return replace(
         result,
-        labels=data.label(index.labeler(index.labels)),
+        labels=data.label(index.labeler(index.labels), index.labels.dtype),
         confidence=confidence,
         sizes=sizes[:k],
         n_noise=int(sizes[k]),

@@ -16,10 +16,9 @@ from modeseek.estimators.result import FitData, FitResult, FitSettings, drop_sma
 from modeseek.meanshift.bandwidth import LocalFactor
 from modeseek.meanshift.chains import Chain, ChainResult, Checkpoint, Outcome, Problem, Stopping, partition
 from modeseek.meanshift.chains.progress import EnsembleProgress
-from modeseek.meanshift.chains_on_dask import dask_client
 from modeseek.meanshift.consensus import consensus
 from modeseek.meanshift.engines import BruteEngine, CudaEngine
-from modeseek.meanshift.ensemble import make_chains, run_chains
+from modeseek.meanshift.ensemble import dask_client, make_chains, run_chains
 from modeseek.meanshift.partition import Partition, partition_of
 from modeseek.meanshift.types import Callback
 from modeseek.selection.bandwidths import local_scales

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 from modeseek._common.types import Array, IntArray
 from modeseek.estimators.layers import build_layers
 from modeseek.estimators.result import FitResult, largest_membership, row_fields
+from modeseek.meanshift.consensus import with_own_largest
 from modeseek.meanshift.partition import partition_of
 from modeseek.metrics import rand_agreement
 from modeseek.selection.hierarchy import split_large
@@ -70,21 +71,13 @@ def regrouped(result: FitResult, labels: IntArray, note: str) -> FitResult:
 
 def _regrouped_memberships(memberships: csr_array, common: Array, old: IntArray, new: IntArray) -> csr_array:
     """Return memberships in new clusters; `common` is the weight that each old (row) and new (column) cluster share."""
-    n, shape = len(old), (len(old), common.shape[1])
     total = common.sum(axis=1, keepdims=True)
     shares = csr_array(np.divide(common, total, out=np.zeros(common.shape), where=total > 0))
     entries = memberships.tocoo()
-    is_own = entries.col == old[entries.row]
-    others = csr_array((entries.data[~is_own], (entries.row[~is_own], entries.col[~is_own])), shape=memberships.shape)
+    row, own = entries.row, entries.col == old[entries.row]
+    others = csr_array((entries.data[~own], (row[~own], entries.col[~own])), shape=memberships.shape)
     spread = (others @ shares).tocoo()
-    own = np.bincount(entries.row[is_own], weights=entries.data[is_own], minlength=n)
-    mine = spread.col == new[spread.row]
-    own += np.bincount(spread.row[mine], weights=spread.data[mine], minlength=n)
-    row, column, data = spread.row[~mine], spread.col[~mine], spread.data[~mine]
-    most = np.zeros(n)
-    np.maximum.at(most, row, data)
-    own = np.where(own > most, own, most + 1e-9)
-    row, column, data = np.append(np.arange(n), row), np.append(new, column), np.append(own, data)
-    clustered = new[row] >= 0
-    row, column, data = row[clustered], column[clustered], data[clustered]
-    return csr_array((data / np.bincount(row, weights=data, minlength=n)[row], (row, column)), shape=shape)
+    own &= new[row] >= 0
+    rows, columns = np.append(row[own], spread.row), np.append(new[row[own]], spread.col)
+    found = coo_array((np.append(entries.data[own], spread.data), (rows, columns)), shape=spread.shape)
+    return with_own_largest(found, new)

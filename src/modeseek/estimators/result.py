@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from modeseek.meanshift.partition import Partition
 from modeseek.meanshift.types import BandwidthPolicy
 from modeseek.selection.modes import MergeTree
 from modeseek.selection.select import Candidate
-from modeseek.sketches import Labeler, SketchPoints, is_dask
+from modeseek.sketches import SketchPoints, is_dask
 
 # fields and properties of `FitResult` that estimators have as attributes, with a trailing underscore
 ATTRIBUTES = (
@@ -200,11 +202,22 @@ class PointIndex:
         geometry = self.points.geometry
         return self.sketch.find(place_on_sphere(rows, geometry.metric) if geometry.spherical else rows, n_jobs)
 
-    def labeler(self, values: Array) -> Labeler:
-        """Return a picklable object that assigns a point to each row and returns its entry in `values`."""
+    def labeler(self, values: Array) -> Callable[[Array], Array]:
+        """Return a function that assigns a point to each row, and returns its entry in `values`.
+
+        It has no data but those that are needed, because Dask sends it to its workers.
+        """
+        points = self.points._replace(inverse=self.points.inverse[:0])
         if self.sketch is None or self.sketch_points is None:
-            return Labeler(self.points, values, self.basins)
-        return Labeler(self.sketch, values[self.sketch_points])
+            points = points if self.basins else points._replace(weights=points.weights[:0])
+            return partial(_entries, values, PointIndex(points, self.labels[:0], basins=self.basins).find)
+        points = points._replace(values=points.values[:0], weights=points.weights[:0])
+        index = PointIndex(points, self.labels[:0], self.sketch.without_weights())
+        return partial(_entries, values[self.sketch_points], index.find_in_sketch)
+
+
+def _entries(values: Array, find: Callable[[Array], IntArray], rows: Array) -> Array:
+    return values[find(rows)]
 
 
 def _check_result(result: FitResult) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from modeseek._common.distances import BLOCK
 from modeseek._common.resources import check_memory
@@ -177,17 +177,21 @@ def memberships(labels: IntArray, votes: Iterable[Vote], weights: Array | None =
         columns.append(counterparts(found, labels[some], None if weights is None else weights[some]))
     row, column = np.concatenate(rows), np.concatenate(columns)
     shape = len(labels), int(labels.max()) + 1
-    counts = csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo()  # adds entries at the same position
-    row, column, count = counts.row, counts.col, counts.data
-    own = column == labels[row]
-    mine, most = np.zeros(len(labels)), np.zeros(len(labels))
-    mine[row[own]] = count[own]
-    np.maximum.at(most, row[~own], count[~own])
+    # entries at the same position are added
+    return with_own_largest(csr_array((np.ones(len(row)), (row, column)), shape=shape).tocoo(), labels)
+
+
+def with_own_largest(shares: coo_array, labels: IntArray) -> csr_array:
+    """Return (n, k) shares after the cluster of each point gets the largest; rows sum to 1, or to 0 for label -1."""
+    n, row, column, share = len(labels), shares.row, shares.col, shares.data
+    own, other = column == labels[row], (column != labels[row]) & (labels[row] >= 0)
+    mine, most = np.bincount(row[own], weights=share[own], minlength=n), np.zeros(n)
+    np.maximum.at(most, row[other], share[other])
     mine = np.where(mine > most, mine, most + 1e-9)
-    total = mine + np.bincount(row[~own], weights=count[~own], minlength=len(labels))
-    row = np.append(np.arange(len(labels)), row[~own])
-    column = np.append(labels, column[~own])
-    return csr_array((np.append(mine, count[~own]) / total[row], (row, column)), shape=shape)
+    clustered = np.flatnonzero(labels >= 0)
+    row, column = np.append(clustered, row[other]), np.append(labels[clustered], column[other])
+    share = np.append(mine[clustered], share[other])
+    return csr_array((share / np.bincount(row, weights=share, minlength=n)[row], (row, column)), shape=shares.shape)
 
 
 def cluster_stability(labels: IntArray, votes: Sequence[Vote], weights: Array | None = None) -> Array:

@@ -1,20 +1,22 @@
 """Several independent chains: on threads, on Dask workers, or together on a GPU, with equal results."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from threading import Event, Lock
+from typing import Any, TypeVar
 
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
-from modeseek._common.types import Watcher
+from modeseek._common.types import Stage, Watcher
 from modeseek._common.validation import check_integer
 from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.checkpoint import Checkpoint, RunCheckpoint
 from modeseek.meanshift.chains.run import ChainResult, run
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
 from modeseek.meanshift.chains.trace import Record, Trace, rebuild_trace
-from modeseek.meanshift.chains_on_dask import dask_client, report_ended, run_on_dask
 from modeseek.meanshift.engines import CudaEngine
 from modeseek.meanshift.types import Callback, ChainJob, ChainState, SweepInfo
 
@@ -27,6 +29,8 @@ POINTS_PER_THREAD = 1000
 POINTS_PER_THREAD_AT_ONCE = 40
 # number of threads that are never slower than one
 MIN_THREADS = 2
+
+T = TypeVar("T")
 
 
 def useful_threads(chains: Sequence[Chain], *, every_sweep: bool) -> int:
@@ -126,7 +130,7 @@ def run_chains(
     if not callbacks and checkpoint is None:
         client = dask_client()
         if client is not None:
-            return run_on_dask(client, chains, stopping, record, watch)
+            return _run_on_workers(client, chains, stopping, record, watch)
         if record in (None, Record()):
             results = _run_on_gpu(chains, stopping, watch)
             if results is not None:
@@ -148,33 +152,67 @@ def run_chains(
             checkpoint.save()
 
 
+def dask_client() -> Any:
+    """Return the Dask client of joblib's active backend; None if another backend is active."""
+    backend, _ = get_active_backend()
+    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
+
+
+def call_on_dask(client: Any, calls: Iterable[Callable[[], T]]) -> Iterator[tuple[int, T]]:
+    """Make each call on a Dask worker, and yield its number and its result when it has ended.
+
+    joblib's loop is not used: it keeps large arguments on one worker and loses them if this worker dies, and it makes
+    the calls in this process if there is one worker with one thread.
+    """
+    from distributed import as_completed
+
+    numbers = {client.submit(call, pure=False): number for number, call in enumerate(calls)}
+    try:
+        for future, result in as_completed(numbers, with_results=True):
+            yield numbers[future], result
+    finally:
+        client.cancel([future for future in numbers if not future.done()])
+
+
+def _run_on_workers(
+    client: Any, chains: Sequence[Chain], stopping: Stopping, record: Record | None, watch: Watcher | None
+) -> list[ChainResult]:
+    """Run each chain on a Dask worker; only the first chain records the quantities of `record`."""
+    runs = [partial(_run_alone, chain, stopping, Record.nothing()) for chain in chains]
+    runs[:1] = [partial(_run_alone, chain, stopping, record) for chain in chains[:1]]
+    results: dict[int, ChainResult] = {}
+    for number, result in call_on_dask(client, runs):
+        results[number] = result
+        _report_ended(watch, len(results), len(runs))
+    return [results[number] for number in range(len(runs))]
+
+
+def _run_alone(chain: Chain, stopping: Stopping, record: Record | None) -> ChainResult:
+    with parallel_config("threading", n_jobs=1):  # other chains use the other cores
+        return run(chain, stopping, record=record)
+
+
+def _report_ended(watch: Watcher | None, ended: int, n: int) -> None:
+    """Report how many of n chains have ended."""
+    if watch is not None:
+        watch(Stage("chains", ended, n, "chains"))
+
+
 def _run_on_threads(count: int, run_one: Callable[[int], ChainResult], stop: Event, workers: int) -> list[ChainResult]:
     if workers <= 1:
         return [run_one(number) for number in range(count)]
-    left, lock = iter(range(count)), Lock()
-    results: dict[int, ChainResult] = {}
-
-    def work() -> None:
-        while True:
-            with lock:
-                number = next(left, None)
-            if number is None:
-                return
-            results[number] = run_one(number)
-
+    futures = []
     # joblib's loop would drop finished results when Ctrl-C is pressed
     with ThreadPoolExecutor(workers) as pool:
-        futures = []
         try:
-            futures += [pool.submit(work) for _ in range(workers)]
+            for number in range(count):
+                futures.append(pool.submit(run_one, number))
             while wait(futures, WAKE_UP).not_done:
                 pass
         except KeyboardInterrupt:
             stop.set()
-    for future in futures:
-        future.result()
-    # an interruption may have come before a thread was started: the remaining chains return their initial state
-    return [results[number] if number in results else run_one(number) for number in range(count)]
+    # an interruption may have come before all chains were submitted: the other ones return their initial state
+    return [future.result() for future in futures] + [run_one(number) for number in range(len(futures), count)]
 
 
 class _ThreadGroup:
@@ -204,7 +242,7 @@ class _ThreadGroup:
         else:
             with self._lock:
                 self._ended += 1
-                report_ended(self._watch, self._ended, self._n)
+                _report_ended(self._watch, self._ended, self._n)
         return result
 
     def _after_sweep(self, state: ChainState, info: SweepInfo) -> None:
@@ -236,9 +274,9 @@ def _run_on_gpu(chains: Sequence[Chain], stopping: Stopping, watch: Watcher | No
         return None
     began = time.perf_counter()
     ends = first.engine.run_to_end(
-        jobs, first.profile, first.geometry, lambda ended: report_ended(watch, ended, len(chains))
+        jobs, first.profile, first.geometry, lambda ended: _report_ended(watch, ended, len(chains))
     )
-    report_ended(watch, len(chains), len(chains))
+    _report_ended(watch, len(chains), len(chains))
     seconds = time.perf_counter() - began
     traces = [rebuild_trace(chains[0], stopping.tau, ends[0]), *(Trace() for _ in ends[1:])]
     return [

@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,12 +13,10 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 import modeseek
 from modeseek._storage.errors import DataError
-from modeseek.meanshift.chains_on_dask import dask_client
+from modeseek.meanshift.ensemble import call_on_dask, dask_client
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.rows import Row, Rows
 
-# number of a job in the list, its experiment, the job and the seed
-Task: TypeAlias = tuple[int, Experiment, Job, int]
 # number of a job in the list, and its rows
 Done: TypeAlias = tuple[int, list[Row]]
 FOLDER = "unfinished"
@@ -169,22 +168,10 @@ def _results(todo: Sequence[tuple[Experiment, Job]], seed: int, workers: int) ->
     client = dask_client()
     tasks = ((number, experiment, job, seed) for number, (experiment, job) in enumerate(todo))
     if client is not None:
-        return _by_dask(client, list(tasks))
+        return (done for _, done in call_on_dask(client, [partial(_do, *task) for task in tasks]))
     if workers == 1 or len(todo) <= 1:
         return (_do(*task) for task in tasks)
     return Parallel(workers, return_as="generator_unordered")(delayed(_do)(*task) for task in tasks)
-
-
-def _by_dask(client: Any, tasks: Sequence[Task]) -> Iterator[Done]:
-    """Run jobs on the Dask workers; joblib would run them in this process if there is one worker with one thread."""
-    from distributed import as_completed
-
-    futures = [client.submit(_do, *task, pure=False) for task in tasks]
-    try:
-        for future in as_completed(futures):
-            yield future.result()
-    finally:
-        client.cancel(futures)
 
 
 def _do(number: int, experiment: Experiment, job: Job, seed: int) -> Done:

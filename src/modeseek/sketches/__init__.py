@@ -1,6 +1,5 @@
 """Sketches of many rows: weighted points that stand for them, built in one pass, in chunks and in any order."""
 
-from modeseek.sketches.dask_chunks import Labeler
 from modeseek.sketches.dask_rows import DaskError, DaskRows, dask_errors, is_dask, joblib_on_dask
 from modeseek.sketches.grid import Grid, GridCells
 from modeseek.sketches.sample import Sample
@@ -11,7 +10,6 @@ __all__ = [
     "DaskRows",
     "Grid",
     "GridCells",
-    "Labeler",
     "Sample",
     "Sketch",
     "SketchConfig",

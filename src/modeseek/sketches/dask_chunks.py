@@ -1,18 +1,20 @@
 """Functions that Dask's workers run on one chunk of a collection: check its values, sketch it, label its rows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from modeseek._common.points import Points
 from modeseek._common.sphere import place_on_sphere
 from modeseek._common.types import Array
 from modeseek._common.validation import check_weights
-from modeseek.meanshift.basins import Basins, find_points
-from modeseek.sketches.sketch import Sketch, SketchLayout, SketchPoints
+from modeseek.sketches.sketch import Sketch, SketchLayout
+
+# returns a value for each row, for example its label
+Labeler: TypeAlias = Callable[[Array], Array]
 
 
 class DaskChunk(NamedTuple):
@@ -42,17 +44,21 @@ class DaskChunk(NamedTuple):
             raise ValueError(self._bad_value(rows))
         if weights is None:
             return rows, None
-        try:
+        with self.named():
             return rows, check_weights(np.asarray(weights), len(rows), some=False)
-        except ValueError as error:
-            raise ValueError(f"partition {self.number}: {error}") from None
 
     def prepare(self, rows: Array) -> Array:
         """Return rows as they are clustered: unit vectors under `metric="cosine"` and "haversine"."""
         if self.metric == "euclidean" or not len(rows):
             return rows
-        try:
+        with self.named():
             return place_on_sphere(rows, self.metric)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the partition in the message of a `ValueError`."""
+        try:
+            yield
         except ValueError as error:
             raise ValueError(f"partition {self.number}: {error}") from None
 
@@ -144,50 +150,11 @@ def merge_sketches(sketches: Sequence[Sketch]) -> Sketch:
     return reduce(Sketch.merge, sketches)
 
 
-@dataclass(frozen=True, eq=False)
-class Labeler:
-    """Assigns a point to each row, and returns the value of that point, for example its label.
-
-    Attributes
-    ----------
-    finder : SketchPoints or Points
-        The m points. A row is assigned to the sketch point that stands for it (`SketchPoints`), or to a training point
-        by `find_points` (`Points`).
-    values : (m,) array
-        One value for each point.
-    basins : Basins or None
-        Argument of `find_points`.
-    """
-
-    finder: SketchPoints | Points
-    values: Array
-    basins: Basins | None = None
-
-    def label(self, chunk: DaskChunk, rows: Array) -> Array:
-        """Return the value of the point of each row."""
-        if not len(rows):
-            return self.values[:0]
-        if isinstance(self.finder, SketchPoints):
-            return self.values[self.finder.find(chunk.prepare(rows))]
-        # `to_canonical` also scales rows to unit length; scaling twice would change the last bit
-        frame = self.finder.frame
-        prepared = frame.apply(chunk.prepare(rows)) if chunk.metric != "euclidean" else self.finder.to_canonical(rows)
-        return self.values[find_points(self.finder, prepared, self.basins)]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return only what `label` needs, so that workers receive less data."""
-        finder = self.finder
-        if isinstance(finder, SketchPoints):
-            finder = finder.without_weights()
-        else:
-            weights = np.empty(0) if self.basins is None else finder.weights
-            finder = finder._replace(inverse=np.empty(0, np.intp), weights=weights)
-        return {"finder": finder, "values": self.values, "basins": self.basins}
-
-
 def label_chunk(
     rows: Any, labeler: Labeler, names: tuple[str, ...] | None, metric: str, block_id: tuple[int, ...] = (0,)
 ) -> Array:
-    """Return `labeler.label` for the rows of a chunk; Dask passes the index of the chunk as `block_id`."""
+    """Return `labeler(rows)` for the rows of a chunk; Dask passes the index of the chunk as `block_id`."""
     chunk = DaskChunk(block_id[0], None, names, metric)
-    return labeler.label(chunk, chunk.check(rows)[0])
+    rows, _ = chunk.check(rows)
+    with nullcontext() if metric == "euclidean" else chunk.named():
+        return labeler(rows)

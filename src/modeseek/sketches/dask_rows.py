@@ -140,13 +140,12 @@ class DaskRows:
             sketches = [merge(sketches[at : at + MERGED_TOGETHER]) for at in range(0, len(sketches), MERGED_TOGETHER)]
         return sketches[0].compute()
 
-    def label(self, labeler: Labeler) -> Any:
+    def label(self, labeler: Labeler, dtype: np.dtype) -> Any:
         """Return a lazy array with the value of each row, with the same chunks as the rows."""
         from dask import delayed
 
         # as a task of its own, the labeler is sent to each worker once, and not with every chunk
         shared = delayed(labeler, name=f"labeler-{uuid4().hex}", traverse=False)
-        dtype = labeler.values.dtype
         return self.rows.map_blocks(
             label_chunk, shared, self.names, self.metric, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype)
         )

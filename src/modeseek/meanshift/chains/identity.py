@@ -33,8 +33,7 @@ def identity(chains: Sequence[Chain], stopping: Stopping, record: Record) -> dic
 
     Limits on updates, sweeps and time, and the number of threads, are not included: a resumed run may change them.
     """
-    checksums = _Checksums()
-    first, *others = (_of_chain(chain, checksums) for chain in chains)
+    first, *others = (_of_chain(chain) for chain in chains)
     found = {
         "version": __version__,
         "number of chains": len(chains),
@@ -64,23 +63,7 @@ def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return ""
 
 
-class _Checksums:
-    """Checksums of arrays, computed once for arrays that several chains share."""
-
-    def __init__(self) -> None:
-        self._found: dict[int, tuple[Array, str]] = {}
-
-    def of(self, array: Array | None) -> str | None:
-        if array is None:
-            return None
-        if id(array) not in self._found:
-            shape = f"{array.dtype.str} {array.shape} ".encode()
-            # a reference is kept, so that no other array gets the same id
-            self._found[id(array)] = array, _digest(shape, np.ascontiguousarray(array))
-        return self._found[id(array)][1]
-
-
-def _of_chain(chain: Chain, checksums: _Checksums) -> dict[str, Any]:
+def _of_chain(chain: Chain) -> dict[str, Any]:
     problem, plan = chain.problem, chain.plan
     n, d = problem.points.shape
     return {
@@ -89,25 +72,25 @@ def _of_chain(chain: Chain, checksums: _Checksums) -> dict[str, Any]:
         "number of features": d,
         "type of the data": str(problem.points.dtype),
         "metric": problem.geometry.metric,
-        "points": checksums.of(problem.points),
-        "weights": checksums.of(problem.weights),
-        "start": checksums.of(chain.init().points),
+        "points": _checksum(problem.points),
+        "weights": _checksum(problem.weights),
+        "start": _checksum(chain.init().points),
         "profile": problem.profile.name,
         "weights of the profile": _probe_profile(problem.profile),
         "engine": problem.engine.name,
         **(chain.parameters or {}),
-        **({} if plan is None else _of_plan(plan, checksums)),
+        **({} if plan is None else _of_plan(plan)),
     }
 
 
-def _of_plan(plan: DrawPlan, checksums: _Checksums) -> dict[str, Any]:
+def _of_plan(plan: DrawPlan) -> dict[str, Any]:
     named = {name: getattr(plan, name) for name in ("seed", "chain", "order", "batch_size")}
     return {
         "policy": type(plan.policy).__name__,
         **_numbers_of(plan.policy),
         "draws of the policy": _probe_policy(plan.policy),
         **{name: value if isinstance(value, str) else int(value) for name, value in named.items()},
-        "scales": checksums.of(plan.local_scales),
+        "scales": _checksum(plan.local_scales),
     }
 
 
@@ -128,6 +111,12 @@ def _probe_policy(policy: BandwidthPolicy) -> str:
 
 def _probe_profile(profile: ProfileLike) -> str:
     return _digest(np.asarray(profile.weight(np.linspace(0.0, 1.25, 41)), dtype=np.float64).tobytes())
+
+
+def _checksum(array: Array | None) -> str | None:
+    if array is None:
+        return None
+    return _digest(f"{array.dtype.str} {array.shape} ".encode(), np.ascontiguousarray(array))
 
 
 def _digest(*pieces: Any) -> str:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from threading import Event
 from typing import TypeVar
 
@@ -15,10 +14,13 @@ from modeseek._common.types import Array
 from modeseek.meanshift.chains.chain import Chain, PartSize, Swept
 from modeseek.meanshift.chains.checkpoint import Checkpoint, ResumePoint, RunCheckpoint
 from modeseek.meanshift.chains.stopping import Outcome, Stopping
-from modeseek.meanshift.chains.sweeps_at_once import SweepsAtOnce
 from modeseek.meanshift.chains.trace import Record, Recorder, Trace
 from modeseek.meanshift.partition import Partition, read_off
 from modeseek.meanshift.types import Callback, ChainState, SweepInfo, SweepsEnd
+
+# number of sweeps that are applied at once at first, and of updates later
+FIRST_SWEEPS = 32
+MOST_UPDATES = 1 << 15
 
 T = TypeVar("T")
 
@@ -134,11 +136,11 @@ class Sweeps(Iterator[Swept]):
         self.outcome: Outcome | None = None
         watched = self._callbacks or self._recorder.states or part_size is not None
         limited = checkpoint is not None or stopping.max_time is not None
-        at_once = chain.skip is not None and not (watched or limited)
-        self._at_once = SweepsAtOnce(chain, stopping) if at_once else None
+        # number of sweeps that `finish` applies by one call of `Chain.skip`; 0 if it applies one by one
+        self._at_once = FIRST_SWEEPS if chain.skip is not None and not (watched or limited) else 0
         # `finish` can leave the check of the first state to the engine
         self._checked = False
-        if not at_once:
+        if not self._at_once:
             self._check()
 
     def __next__(self) -> Swept:
@@ -152,10 +154,10 @@ class Sweeps(Iterator[Swept]):
     def finish(self) -> None:
         """Run to the end; without callbacks, checkpoint, time limit or recorded states, several sweeps at a time."""
         while self.outcome is None:
-            if self._at_once is None:
-                next(self, None)
+            if self._at_once:
+                self._unless_stopped(self._apply_many)
             else:
-                self._unless_stopped(partial(self._apply_many, self._at_once))
+                next(self, None)
 
     def _unless_stopped(self, advance: Callable[[], T]) -> T | None:
         """Call a function that advances the run; return None if the run has ended, or ends meanwhile."""
@@ -170,20 +172,27 @@ class Sweeps(Iterator[Swept]):
                 self._end(Outcome.INTERRUPTED)
         return None
 
-    def _apply_many(self, at_once: SweepsAtOnce) -> None:
-        """Apply several sweeps, or decide for one by one."""
-        found = at_once.apply(self.state, self.sweeps, now=not self._checked)
+    def _apply_many(self) -> None:
+        """Apply several sweeps until one of them may be the last, or decide for one by one."""
+        assert self._chain.skip is not None
+        left = self._stopping.sweeps_left(self._chain, self.state, self.sweeps)
+        found = None
+        if left > 0:
+            count = min(self._at_once, left)
+            found = self._chain.skip(self.state, self._stopping.end_test(self.state, count, now=not self._checked))
         if found is None:
-            self._at_once = None
+            self._at_once = 0
             return
         state, info = found
         self._checked, done = True, len(info.largest_shifts)
         if done:
+            more = min(2 * done, max(FIRST_SWEEPS, MOST_UPDATES // len(state.points)))
+            self._at_once = more if done == self._at_once else done
             self.state, self.sweeps = state, self.sweeps + done
             self._recorder.note_sweeps(state, self.sweeps, info)
         if info.end is SweepsEnd.CERTIFIED:
             self._end(Outcome.CERTIFIED)
-        elif info.end is SweepsEnd.CHECK:
+        elif info.end is SweepsEnd.CHECK or done == left:
             self._check()
 
     def _check(self) -> None:

@@ -11,6 +11,7 @@ from modeseek._common.types import Array, Geometry
 from modeseek.meanshift.bandwidth import encode_policy
 from modeseek.meanshift.certificate import ROUNDING_ULPS
 from modeseek.meanshift.engines.cuda.kernels.block import SIMULATED, multiprocessors
+from modeseek.meanshift.engines.cuda.kernels.chain_draws import round_keys
 from modeseek.meanshift.engines.cuda.kernels.chain_end import OUTCOMES
 from modeseek.meanshift.engines.cuda.kernels.chains import (
     ENDED,
@@ -20,7 +21,6 @@ from modeseek.meanshift.engines.cuda.kernels.chains import (
     Results,
     chains_kernel,
 )
-from modeseek.meanshift.engines.cuda.kernels.philox import round_keys
 from modeseek.meanshift.engines.cuda.kernels.single_shift import MAX_LOW, KernelSpec, stride_of
 from modeseek.meanshift.types import ChainEnd, ChainJob, ChainState, ProfileLike
 

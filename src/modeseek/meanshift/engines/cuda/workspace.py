@@ -1,6 +1,6 @@
 """A state on the device."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -26,14 +26,6 @@ MAX_PIVOTS = 128
 # that a multiprocessor should have.
 MIN_SPLIT = 1024
 BLOCKS_PER_MULTIPROCESSOR = 8
-
-
-class Climbed(NamedTuple):
-    """The ends of climbers, the lengths of their last steps, and their numbers of steps."""
-
-    ends: Array
-    last_shift: Array
-    steps: IntArray
 
 
 class CudaWorkspace(BaseWorkspace):
@@ -98,7 +90,7 @@ class CudaWorkspace(BaseWorkspace):
             return queries.copy()
         queries, bandwidths = contiguous_queries(queries, h)
         if self._low and m * self._n >= self._config.min_pairs_for_cells and np.ptp(bandwidths) == 0:
-            return self.climb(queries, float(bandwidths[0]), 0.0, 1).ends
+            return self.climb(queries, float(bandwidths[0]), 0.0, 1)[0]
         # as many queries as points are usually the points themselves
         order = self._order if m == self._n else self._sorted(queries)
         places, bandwidths = self._arranged(queries, order, batch_shift.QUERIES), bandwidths[order]
@@ -118,8 +110,11 @@ class CudaWorkspace(BaseWorkspace):
         """Whether `climb` can be used."""
         return self._low
 
-    def climb(self, queries: Array, h: float, tol: float, most: int) -> Climbed:
-        """Shift every query repeatedly, until a step is at most tol * h long or `most` steps are done."""
+    def climb(self, queries: Array, h: float, tol: float, most: int) -> tuple[Array, Array, IntArray]:
+        """Shift every query repeatedly, until a step is at most tol * h long or `most` steps are done.
+
+        Return the ends, the lengths of the last steps, and the numbers of steps.
+        """
         cells = build_cells(self.points, self._weights, h, self._spec.code, self._config.cells_per_bandwidth)
         order = np.argsort(cells.cell_of(queries.astype(np.float64)), kind="stable")
         ends = cuda.to_device(np.ascontiguousarray(queries[order], dtype=np.float64))
@@ -127,9 +122,8 @@ class CudaWorkspace(BaseWorkspace):
         kernel = _launch_1d(climb_kernel(self._spec.code, self._d), len(order))
         kernel(cells.on_device(), h, tol, most, self._spec.spherical, ends, last, steps)
         back = np.argsort(order)
-        return Climbed(
-            ends.copy_to_host()[back].astype(queries.dtype), last.copy_to_host()[back], steps.copy_to_host()[back]
-        )
+        found, *others = (each.copy_to_host()[back] for each in (ends, last, steps))
+        return found.astype(queries.dtype), *others
 
     def _arranged(self, rows: Array, order: IntArray, multiple: int) -> Any:
         """Return rows in a given order as columns on the device, padded to whole tiles in both dimensions."""

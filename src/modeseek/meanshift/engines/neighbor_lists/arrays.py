@@ -32,8 +32,8 @@ class GroupState(NamedTuple):
 
     Attributes
     ----------
-    positions : (capacity, blocks, width) array
-        Coordinates of each group, cut into blocks and padded by zeros.
+    positions : (capacity, width) array
+        Coordinates of each group, padded by zeros.
     groups : Groups
     """
 
@@ -50,7 +50,7 @@ class Lists(NamedTuple):
 
     Attributes
     ----------
-    origins : (m, blocks, width) array
+    origins : (m, width) array
         Positions of the groups when the lists were built.
     starts, members : (m + 1,) and (pairs,) arrays
         The list of group g is `members[starts[g] : starts[g + 1]]`, ascending. Without lists, `starts` is empty and
@@ -61,7 +61,7 @@ class Lists(NamedTuple):
         The loose groups, ascending, and a flag for each group.
     anchor_of : (capacity,) array
         The anchor of each loose group, or -1.
-    anchors : (a, blocks, width) array
+    anchors : (a, width) array
         Positions of the anchors.
     anchor_members, anchor_sizes : (a, m) and (a,) arrays
         The groups within reach of an anchor that were not loose when the list was built, and their number.

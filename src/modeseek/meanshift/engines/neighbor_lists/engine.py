@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from modeseek.meanshift.engines.neighbor_lists.lists import ListKeeper
     from modeseek.meanshift.engines.neighbor_lists.loops import ListShifts
 
-# Rows are cut into blocks of at most BLOCK_WIDTH coordinates, a multiple of PAD_TO. After each block, the engine checks
-# whether the point is already farther than h.
-BLOCK_WIDTH = 64
+# Rows are padded to a multiple of this number of coordinates, which fill whole vector registers.
 PAD_TO = 8
 # (smallest dimension, smallest n, largest share of pairs within h) for which this engine is faster than `brute`,
 # measured by benchmarks/neighbor_lists_crossover.py. Up to MAX_SECOND_DIMENSION dimensions, the work of both engines is
@@ -68,15 +66,14 @@ class NeighborListsWorkspace(MergingWorkspace):
         from modeseek.meanshift.engines.neighbor_lists.lists import iter_lists
 
         positions, weights = self._sources(len(queries))
-        rows = positions.reshape(len(positions), -1)
 
         def shift(queries: Array, bandwidths: Array) -> Array:
-            padded, until = _as_rows(self._arrange(queries)), deadline()
+            padded, until = self._arrange(queries), deadline()
             all_queries = QueryBlock(queries, bandwidths, np.empty_like(queries))
 
             def move(block: slice) -> int:
                 some, evaluations = all_queries.part(block), 0
-                for part, starts, members in iter_lists(padded[block], rows, float(some.bandwidths.max())):
+                for part, starts, members in iter_lists(padded[block], positions, float(some.bandwidths.max())):
                     check_time(until)
                     self._shifts.all(positions, weights, some.part(part), starts, members, self._spherical)
                     evaluations += int(starts[-1])
@@ -84,23 +81,21 @@ class NeighborListsWorkspace(MergingWorkspace):
 
             with one_blas_thread():
                 evaluations = map_blocks(move, len(queries), len(queries), self._n_jobs)
-            self.evaluations += int(pair_cost(rows.shape[1]) * len(queries) * len(rows)) + sum(evaluations)
+            self.evaluations += int(pair_cost(positions.shape[1]) * len(queries) * len(positions)) + sum(evaluations)
             return all_queries.moved
 
         return shift_distinct(shift, queries, h)
 
     @property
     def _rows(self) -> Array:
-        return _as_rows(self._state)
+        return self._state
 
     def _arrange(self, points: Array) -> Array:
-        """Return rows cut into blocks of coordinates of equal width, padded by zeros."""
+        """Return rows padded by zeros."""
         n, d = points.shape
-        blocks = -(-d // BLOCK_WIDTH)
-        width = -(-d // (blocks * PAD_TO)) * PAD_TO
-        rows = np.zeros((n, blocks * width), dtype=points.dtype)
+        rows = np.zeros((n, -(-d // PAD_TO) * PAD_TO), dtype=points.dtype)
         rows[:, :d] = points
-        return rows.reshape(n, blocks, width)
+        return rows
 
     def _select(self, members: IntArray) -> Array:
         return self._state[members]
@@ -110,7 +105,7 @@ class NeighborListsWorkspace(MergingWorkspace):
         if found is None:
             return self._advance(GroupState(self._state, groups), len(self._weights), self._keeper, updates)
         m, keeper = len(found.leaders), self._make_keeper(len(groups.weights))
-        positions = np.zeros((len(groups.weights), *self._state.shape[1:]), dtype=self._state.dtype)
+        positions = np.zeros((len(groups.weights), self._state.shape[1]), dtype=self._state.dtype)
         positions[:m] = self._state[found.leaders]
         done = self._advance(GroupState(positions, groups), m, keeper, updates)
         self._state = positions[groups.group]
@@ -176,10 +171,6 @@ class NeighborListsEngine:
 
         assert profile.code is not None
         return NeighborListsWorkspace(points, weights, shifts(profile.code), geometry, n_jobs, self._config)
-
-
-def _as_rows(positions: Array) -> Array:
-    return positions.reshape(len(positions), -1)
 
 
 def _share_within(points: Array, h: float) -> float:

@@ -107,7 +107,7 @@ class ListKeeper:
         n_updates : int
         """
         with one_blas_thread():
-            rows = state.positions[:m].reshape(m, -1)
+            rows = state.positions[:m]
             choice = choose_lists(rows, h, self._config) if m > self._config.min_groups else None
             if choice is None:
                 self._lists = None
@@ -141,18 +141,18 @@ class ListKeeper:
             counter[0] = 0
 
     def _build_cost(self, state: GroupState, m: int) -> int:
-        return int(self._config.rebuild_cost * pair_cost(state.positions[0].size) * m * m)
+        return int(self._config.rebuild_cost * pair_cost(state.positions.shape[1]) * m * m)
 
     def _limits(self, state: GroupState, h: float) -> ListLimits:
         skin = max(self._radius - h, 0.0)
         span = max(skin / 2, self._config.anchor_span * h)
-        per_call = self._config.coordinates_per_call // state.positions[0].size
+        per_call = self._config.coordinates_per_call // state.positions.shape[1]
         max_extra = self._build_cost(state, int(self._counters.groups[0]))
         return ListLimits(self._tolerance, (skin / 2) ** 2, span, h + skin / 2 + span, per_call, max_extra)
 
     def _build(self, state: GroupState, m: int, radius: float) -> None:
-        self._counters.evaluations[0] += int(pair_cost(state.positions[0].size) * m * m)
-        found = build_lists(state.positions[:m].reshape(m, -1), radius, self._config.max_entries)
+        self._counters.evaluations[0] += int(pair_cost(state.positions.shape[1]) * m * m)
+        found = build_lists(state.positions[:m], radius, self._config.max_entries)
         self._lists = None
         if found is not None:
             self.builds += 1
@@ -170,7 +170,7 @@ class ListKeeper:
             loose=np.zeros(capacity, dtype=np.int32),
             is_loose=np.zeros(capacity, dtype=np.uint8),
             anchor_of=np.zeros(capacity, dtype=np.int32),
-            anchors=np.zeros((n_anchors, *origins.shape[1:]), dtype=origins.dtype),
+            anchors=np.zeros((n_anchors, origins.shape[1]), dtype=origins.dtype),
             anchor_members=np.empty((n_anchors, len(origins)), dtype=np.int32),
             anchor_sizes=np.zeros(n_anchors, dtype=np.int64),
             anchor_near=np.zeros(n_anchors, dtype=np.uint8),

@@ -27,10 +27,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def _square(x, y):  # type: ignore[no-untyped-def]
     """Return the squared distance of two positions."""
     r = 0.0
-    for b in range(x.shape[0]):
-        for e in range(x.shape[1]):
-            a = np.float64(x[b, e]) - np.float64(y[b, e])
-            r += a * a
+    for c in range(len(x)):
+        a = np.float64(x[c]) - np.float64(y[c])
+        r += a * a
     return r
 
 
@@ -49,9 +48,8 @@ def _anchor(g, positions, lists, limits):  # type: ignore[no-untyped-def]
         lists.anchor_of[g] = -1
         counters.unanchored[0] += 1
         return
-    for b in range(x.shape[0]):  # assigning a whole row would add seconds of compilation for its error message
-        for e in range(x.shape[1]):
-            lists.anchors[used, b, e] = x[b, e]
+    for c in range(len(x)):  # assigning a whole row would add seconds of compilation for its error message
+        lists.anchors[used, c] = x[c]
     lists.anchor_of[g] = used
     counters.anchors[0] += 1
     counters.extra[0] += m
@@ -199,11 +197,8 @@ def shifts(code: int) -> ListShifts:
     @compiled
     def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
         (positions, groups), counters = state, lists.counters
-        capacity, blocks, width = positions.shape
-        d = blocks * width
-        rows = positions.reshape(capacity, d)
+        capacity, d = positions.shape
         q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
-        q_blocks = q.reshape(blocks, width)
         picked = np.empty(capacity + 1, np.int32)
         scratch = np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
         # whether a group may have several points
@@ -215,8 +210,8 @@ def shifts(code: int) -> ListShifts:
             i, h = updates.indices[done], updates.bandwidths[done]
             g = groups.group[i]
             for c in range(d):
-                q[c] = rows[g, c]
-            _shift_group(code, state, lists, g, q_blocks, h, limits.anchor_span, picked, new, scratch)
+                q[c] = positions[g, c]
+            _shift_group(code, state, lists, g, q, h, limits.anchor_span, picked, new, scratch)
             apply_shift(d, q, new, spherical)
             square = 0.0
             if groups.counts[g] == 1 or not nearly_equal(d, q, new, limits.tolerance):
@@ -226,8 +221,8 @@ def shifts(code: int) -> ListShifts:
                     leave_group(groups, i, g)
                     counters.groups[0] += 1
                 for c in range(d):
-                    rows[g, c] = new[c]
-                    square += (np.float64(rows[g, c]) - q[c]) ** 2
+                    positions[g, c] = new[c]
+                    square += (np.float64(positions[g, c]) - q[c]) ** 2
                 if len(lists.starts) > 0 and fresh:
                     _add_loose(g, positions, lists, limits)
                 elif len(lists.starts) > 0:
@@ -238,16 +233,14 @@ def shifts(code: int) -> ListShifts:
 
     @compiled
     def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
-        blocks, width = positions.shape[1:]
-        d = blocks * width
+        d = positions.shape[1]
         q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
-        q_blocks = q.reshape(blocks, width)
         scratch = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
         for k in range(len(queries.points)):
             for c in range(queries.points.shape[1]):
                 q[c] = queries.points[k, c]
             h, low, high = queries.bandwidths[k], starts[k], starts[k + 1]
-            sum_over(code, positions, weights, q_blocks, h, members, low, high, new, scratch)
+            sum_over(code, positions, weights, q, h, members, low, high, new, scratch)
             apply_shift(d, q, new, spherical)
             for c in range(queries.points.shape[1]):
                 queries.moved[k, c] = new[c]
