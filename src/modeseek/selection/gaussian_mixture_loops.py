@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
         Share of each component in each point; only those of the points in `dense` are defined.
     dense, counts : (k, n) and (k,) integer arrays
         The points in which a component has a share, in the first `counts` entries of each row.
-    scatter, factor, away, offset, part, top, best, added : arrays
+    scatter, factor, lines, offset, part, top, best, added : arrays
     """
 
     shares: Array
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
     counts: IntArray
     scatter: Array
     factor: Array
-    away: Array
+    lines: Array
     offset: Array
     part: Array
     top: Array
@@ -75,11 +75,11 @@ def invert_cholesky(covariance, factor, inverse):  # type: ignore[no-untyped-def
 
 
 @loop_part
-def log_densities(columns, means, inverse, offset, part, top, best, densities):  # type: ignore[no-untyped-def]
+def log_densities(columns, means, inverse, offset, part, lines, top, best, densities):  # type: ignore[no-untyped-def]
     """Write the log density of each Gaussian at each point, the largest one, and which Gaussian it belongs to.
 
     Points are columns, so that the loops over points use vector instructions. `offset` has the log density of each
-    Gaussian at its mean.
+    Gaussian at its mean. `part` and `lines` are scratch.
     """
     d, n = len(columns), len(top)
     for i in range(n):
@@ -89,12 +89,13 @@ def log_densities(columns, means, inverse, offset, part, top, best, densities): 
         for i in range(n):
             height[i] = 0.0
         for a in range(d):
+            line, column, mean = lines[a], columns[a], means[c, a]
             for i in range(n):
-                part[i] = 0.0
+                line[i], part[i] = column[i] - mean, 0.0
             for b in range(a + 1):
-                column, mean, factor = columns[b], means[c, b], inverse[c, a, b]
+                other, factor = lines[b], inverse[c, a, b]
                 for i in range(n):
-                    part[i] += factor * (column[i] - mean)
+                    part[i] += factor * other[i]
             for i in range(n):
                 height[i] += part[i] * part[i]
         for i in range(n):
@@ -123,33 +124,35 @@ def add_densities(height, top, dense, total):  # type: ignore[no-untyped-def]
 
 
 @loop_part
-def _moments(points, weights, shares, dense, counts, model, scatter, away):  # type: ignore[no-untyped-def]
+def _moments(columns, weights, model, scratch):  # type: ignore[no-untyped-def]
     """Write weight, mean and scatter matrix (lower triangle) of each component, from the points in `dense`."""
-    mass, means, d = model.mass, model.means, points.shape[1]
-    for c in range(len(mass)):
-        mass[c] = 0.0
-        for a in range(d):
-            means[c, a] = 0.0
+    shares, dense, lines, part, own = scratch.shares, scratch.dense, scratch.lines, scratch.part, scratch.best
+    added = scratch.added
+    for c in range(len(model.mass)):
+        n, mass = 0, 0.0
+        for place in range(scratch.counts[c]):
+            i = dense[c, place]
+            own[n], part[n] = i, weights[i] * shares[c, i]
+            n += part[n] > 1e-10
+        for q in range(n):
+            mass += part[q]
+        model.mass[c] = mass
+        for a in range(len(columns)):
+            line, mean = lines[a], 0.0
+            for q in range(n):
+                line[q] = columns[a, own[q]]
+            for q in range(n):
+                mean += part[q] * line[q]
+            mean /= max(mass, 1e-300)
+            model.means[c, a] = mean
+            for q in range(n):
+                line[q] -= mean
+                added[q] = part[q] * line[q]
             for b in range(a + 1):
-                scatter[c, a, b] = 0.0
-        for place in range(counts[c]):
-            i = dense[c, place]
-            part = weights[i] * shares[c, i]
-            if part > 1e-10:
-                mass[c] += part
-                for a in range(d):
-                    means[c, a] += part * points[i, a]
-        for a in range(d):
-            means[c, a] /= max(mass[c], 1e-300)
-        for place in range(counts[c]):
-            i = dense[c, place]
-            part = weights[i] * shares[c, i]
-            if part > 1e-10:
-                for a in range(d):
-                    away[a] = points[i, a] - means[c, a]
-                for a in range(d):
-                    for b in range(a + 1):
-                        scatter[c, a, b] += part * away[a] * away[b]
+                other, v = lines[b], 0.0
+                for q in range(n):
+                    v += added[q] * other[q]
+                scratch.scatter[c, a, b] = v
 
 
 @loop_part
@@ -180,14 +183,14 @@ def _to_covariances(scatter, mass, form, floor):  # type: ignore[no-untyped-def]
 
 
 @cached_loop
-def _fit_loop(points, columns, weights, total, form, floor, steps, tol, model, scratch):  # type: ignore[no-untyped-def]
+def _fit_loop(columns, weights, total, form, floor, steps, tol, model, scratch):  # type: ignore[no-untyped-def]
     """Fit a mixture in place; return its mean log likelihood, or -inf if a component lost its points."""
     mass, means, inverse, log_scale = model
-    shares, dense, counts, scatter, factor, away, offset, part, top, best, added = scratch
-    n, d = points.shape
+    shares, dense, counts, scatter, factor, lines, offset, part, top, best, added = scratch
+    d, n = columns.shape
     k, before, now = len(mass), -np.inf, -np.inf
     for _ in range(steps):
-        _moments(points, weights, shares, dense, counts, model, scatter, away)
+        _moments(columns, weights, model, scratch)
         for c in range(k):
             if mass[c] < 1e-6 * total:
                 return -np.inf
@@ -201,7 +204,7 @@ def _fit_loop(points, columns, weights, total, form, floor, steps, tol, model, s
                     inverse[c, a, b] = inverse[0, a, b]
         for c in range(k):
             offset[c] = math.log(mass[c] / total) + log_scale[c] - 0.5 * d * math.log(2 * math.pi)
-        log_densities(columns, means, inverse, offset, part, top, best, shares)
+        log_densities(columns, means, inverse, offset, part, lines, top, best, shares)
         for i in range(n):
             added[i] = 0.0
         for c in range(k):
@@ -236,31 +239,33 @@ def expectation_maximization(
     scatter, factor, best = np.empty((k, d, d)), np.empty((d, d)), np.empty(n, dtype=np.int32)
     part, top, added = np.empty((3, n))
     scratch = Scratch(
-        np.ones((k, n)), dense, counts, scatter, factor, np.empty(d), np.empty(k), part, top, best, added
+        np.ones((k, n)), dense, counts, scatter, factor, np.empty((d, n)), np.empty(k), part, top, best, added
     )  # fmt: skip
     floor = 1e-3 * variance + 1e-300
     log_likelihood = _fit_loop(
-        points, np.ascontiguousarray(points.T), weights, total, form, floor, steps, tol, model, scratch
+        np.ascontiguousarray(points.T), weights, total, form, floor, steps, tol, model, scratch
     )  # fmt: skip
     return model.mass / total, *model[1:], log_likelihood
 
 
 @cached_loop
-def _most_likely_loop(points, means, inverse, offset, columns, part, top, densities, out):  # type: ignore[no-untyped-def]
+def _most_likely_loop(points, means, inverse, offset, columns, part, lines, top, densities, out):  # type: ignore[no-untyped-def]
     d, size = columns.shape
     for start in range(0, len(points), size):
         n = min(size, len(points) - start)
         for i in range(n):
             for a in range(d):
                 columns[a, i] = points[start + i, a]
-        log_densities(columns, means, inverse, offset, part, top[:n], out[start : start + n], densities)
+        log_densities(columns, means, inverse, offset, part, lines, top[:n], out[start : start + n], densities)
 
 
 def most_likely(points: Array, mass: Array, means: Array, inverse: Array, log_scale: Array) -> IntArray:
     """Return the most likely component of each point."""
     n, d = points.shape
     size = min(n, BLOCK_ROWS)
-    out, some = np.zeros(n, dtype=np.int32), np.empty((len(mass) + d + 2, size))
+    out, some = np.zeros(n, dtype=np.int32), np.empty((len(mass) + 2 * d + 2, size))
     offset = np.log(mass) + log_scale
-    _most_likely_loop(points, means, inverse, offset, some[2 : d + 2], some[0], some[1], some[d + 2 :], out)
+    _most_likely_loop(
+        points, means, inverse, offset, some[2 : d + 2], some[0], some[d + 2 :], some[1], some[2 * d + 2 :], out
+    )
     return out

@@ -24,6 +24,7 @@ class Scratch(NamedTuple):
     factor: Array
     away: Array
     part: Array
+    lines: Array
     dense: IntArray
     densities: Array
 
@@ -55,7 +56,7 @@ def _scatter(points, labels, k, away, counts, means, scatter):  # type: ignore[n
 
 
 def _scores_loop(train, columns, table, sizes, floor, scratch, top, best, total):  # type: ignore[no-untyped-def]
-    counts, means, scatter, inverse, offset, pooled, factor, away, part, dense, densities = scratch
+    counts, means, scatter, inverse, offset, pooled, factor, away, part, lines, dense, densities = scratch
     n, d = train.shape
     prior = d + 2.0
     for p in range(len(table)):
@@ -74,7 +75,7 @@ def _scores_loop(train, columns, table, sizes, floor, scratch, top, best, total)
                     scatter[c, a, b] = (scatter[c, a, b] + prior * pooled[a, b]) / (counts[c] + prior)
             log_scale = invert_cholesky(scatter[c], factor, inverse[c])
             offset[c] = log_scale - 0.5 * d * np.log(2 * np.pi) + np.log(counts[c] / n)
-        log_densities(columns, means, inverse, offset[:k], part, top[p], best[p], densities)
+        log_densities(columns, means, inverse, offset[:k], part, lines, top[p], best[p], densities)
         for c in range(k):
             add_densities(densities[c], top[p], dense, total[p])
 
@@ -92,7 +93,8 @@ def gaussian_scores(train: Array, table: IntArray, sizes: IntArray, test: Array)
     d, m, k = train.shape[1], len(test), int(sizes.max(initial=1))
     scratch = Scratch(
         np.empty(k), np.empty((k, d)), np.empty((k, d, d)), np.empty((k, d, d)), np.empty(k), np.empty((d, d)),
-        np.empty((d, d)), np.empty(d), np.empty(m), np.empty(m, dtype=np.int32), np.empty((k, m)),
+        np.empty((d, d)), np.empty(d), np.empty(m), np.empty((d, m)), np.empty(m, dtype=np.int32),
+        np.empty((k, m)),
     )  # fmt: skip
     shape = len(table), m
     top, best, total = np.empty(shape), np.zeros(shape, dtype=np.int32), np.zeros(shape)
