@@ -283,7 +283,7 @@ def test_halves_of_a_cluster_are_found_where_there_are_two():
 def test_gaussian_scores_by_their_definition():
     train, labels = labelled(0)
     test, _ = labelled(1)
-    logs, best, sure = gaussian_scores(train, labels, test, 4)
+    (logs,), (best,), (sure,) = gaussian_scores(train, labels[None], np.array([4]), test)
     n, d = train.shape
     counts = np.bincount(labels)
     means = np.array([train[labels == c].mean(axis=0) for c in range(4)])

@@ -123,8 +123,13 @@ def _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, en
             entropy[b, a] = (logs[b] - joint) / m
 
 
-def pair_agreement(table: IntArray, sizes: IntArray, n_jobs: int | None = None) -> tuple[Array, Array]:
-    """Return the adjusted Rand index and the conditional entropy H(b | a) for all pairs a, b of partitions."""
+def pair_agreement(
+    table: IntArray, sizes: IntArray, n_jobs: int | None = None, known: tuple[Array, Array] | None = None
+) -> tuple[Array, Array]:
+    """Return the adjusted Rand index and the conditional entropy H(b | a) for all pairs a, b of partitions.
+
+    `known` has these two arrays for the first of the partitions.
+    """
     c, m = table.shape
     log_of = np.array([i * math.log(max(i, 1)) for i in range(m + 1)])
     counts, start = _cluster_sizes(table, sizes)
@@ -132,13 +137,16 @@ def pair_agreement(table: IntArray, sizes: IntArray, n_jobs: int | None = None) 
     # added up in the same order as the cells below, so that H(b | a) is exactly 0 for equal partitions
     logs = np.bincount(np.repeat(np.arange(c), sizes), weights=log_of[counts])
     ari, entropy = np.ones((c, c)), np.zeros((c, c))
-    step = max(1, min(effective_n_jobs(n_jobs), c // PAIRED))
+    done = 0 if known is None else len(known[0])
+    if known is not None:
+        ari[:done, :done], entropy[:done, :done] = known
+    step = max(1, min(effective_n_jobs(n_jobs), (c - done) // PAIRED))
 
     def compare(first: int) -> None:
         cells, seen = np.zeros(sizes.max() ** 2, dtype=np.int32), np.empty(m + 1, dtype=np.int64)
         _pair_agreement_loop(table, sizes, pairs, log_of, logs, cells, seen, ari, entropy, first, step)
 
-    for _ in run_each(compare, range(step), n_jobs):
+    for _ in run_each(compare, range(done, done + step), n_jobs):
         pass
     return ari, entropy
 

@@ -91,7 +91,7 @@ def build_pool(
     if not added:
         return pool
     votes = np.concatenate([pool.votes, count_votes(added)])
-    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool, n_jobs)
+    return _merged([*pool.candidates, *added], votes, rows, rare, config.pool, n_jobs, pool)
 
 
 def _proposals(
@@ -187,17 +187,21 @@ def _merged(
     rare: IntArray,
     config: PoolConfig,
     n_jobs: int | None,
+    known: Pool | None = None,
 ) -> Pool:
     """Merge near-copies into the candidate that agrees best with the whole pool.
 
-    Candidates are compared on the points `rows`, and on the points `rare` of small clusters if there are any.
+    Candidates are compared on the points `rows`, and on the points `rare` of small clusters if there are any. `known`
+    is a pool of the first of the proposals, compared on the same points.
     """
     from modeseek.selection.partition_loops import pair_agreement
 
     if not proposals:
         return Pool((), votes, np.ones((0, 0)), np.zeros((0, 0)))
     table, sizes, which = table_of([each.labels for each in proposals], np.concatenate([rows, rare]))
-    agreement, entropy = pair_agreement(np.ascontiguousarray(table[:, : len(rows)]), sizes, n_jobs)
+    compared = np.ascontiguousarray(table[:, : len(rows)])
+    before = None if known is None else (known.agreement, known.entropy)
+    agreement, entropy = pair_agreement(compared, sizes, n_jobs, before)
     same = agreement >= config.same_agreement
     if len(rare):
         on_rare, _ = pair_agreement(np.ascontiguousarray(table[:, len(rows) :]), sizes, n_jobs)

@@ -9,7 +9,7 @@ import numpy as np
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import FeaturesConfig
 from modeseek.selection.data import SelectionData
-from modeseek.selection.features.base import Feature
+from modeseek.selection.features.base import Feature, nan_elsewhere
 from modeseek.selection.features.partitions import Partitions
 
 GAUSSIANS = tuple(
@@ -39,8 +39,9 @@ def gaussian_sample(data: SelectionData, rows: IntArray) -> GaussianSample:
 
     half = len(rows) // 2
     train, test = (np.ascontiguousarray(data.coordinates[part]) for part in (rows[:half], rows[half:]))
-    one = gaussian_scores(train, np.zeros(half, dtype=np.int32), test, 1)[0].mean() if half else 0.0
-    return GaussianSample(rows[:half], rows[half:], train, test, float(one))
+    single, one = np.zeros((1, half), dtype=np.int32), np.ones(1, dtype=np.intp)
+    likelihood = float(gaussian_scores(train, single, one, test)[0].mean()) if half else 0.0
+    return GaussianSample(rows[:half], rows[half:], train, test, likelihood)
 
 
 def gaussian_features(sample: GaussianSample, partitions: Partitions, config: FeaturesConfig) -> dict[str, Array]:
@@ -48,14 +49,15 @@ def gaussian_features(sample: GaussianSample, partitions: Partitions, config: Fe
     from modeseek.selection.features.gaussians_loops import gaussian_scores
 
     own = partitions.of_points(sample.train_rows)
-    found = np.full((len(own.sizes), 4), np.nan)
-    for number in np.flatnonzero(own.sizes <= config.max_gaussians):
-        labels, k = own.labels[number] - own.start[number].astype(np.int32), int(own.sizes[number])
-        logs, best, sure = gaussian_scores(sample.train, labels, sample.test, k)
-        name = np.zeros(k, dtype=np.int64)
-        name[labels] = partitions.labels[number, sample.train_rows]
-        gain = float(logs.mean()) - sample.one_gaussian
-        accuracy = (name[best] == partitions.labels[number, sample.test_rows]).mean()
-        per_dimension = np.clip(gain / sample.train.shape[1], -20, 20)
-        found[number] = per_dimension, np.clip(gain, -50, 50), accuracy, sure.mean()
-    return dict(zip((each.name for each in GAUSSIANS), found.T, strict=True))
+    chosen = np.flatnonzero(own.sizes <= config.max_gaussians)
+    labels = own.labels[chosen] - own.start[chosen, None].astype(np.int32)
+    logs, best, sure = gaussian_scores(sample.train, labels, own.sizes[chosen], sample.test)
+    name = np.empty(own.n_clusters, dtype=np.int32)
+    name[own.labels] = partitions.labels[:, sample.train_rows]
+    correct = name[own.start[chosen, None] + best] == partitions.labels[np.ix_(chosen, sample.test_rows)]
+    gain = logs.mean(axis=1) - sample.one_gaussian
+    per_dimension = np.clip(gain / sample.train.shape[1], -20, 20)
+    values = per_dimension, np.clip(gain, -50, 50), correct.mean(axis=1), sure.mean(axis=1)
+    return {
+        each.name: nan_elsewhere(column, chosen, len(own.sizes)) for each, column in zip(GAUSSIANS, values, strict=True)
+    }

@@ -19,7 +19,7 @@ POWER_STEPS, HALVING_STEPS = 12, 6
 
 
 @loop_part
-def log_determinant(matrix, factor):  # type: ignore[no-untyped-def]
+def _log_determinant(matrix, factor):  # type: ignore[no-untyped-def]
     """Return half of the log determinant of a matrix (lower triangle), and write its Cholesky factor."""
     total = 0.0
     for a in range(len(factor)):
@@ -33,29 +33,26 @@ def log_determinant(matrix, factor):  # type: ignore[no-untyped-def]
 
 
 @loop_part
-def _moments(x, members, side, which, floor, mean, covariance):  # type: ignore[no-untyped-def]
-    """Write the mean and the covariance (lower triangle) of the members on one side; return their number."""
-    d, n = x.shape[1], 0
+def _moments(lines, away, share, floor, mean, covariance):  # type: ignore[no-untyped-def]
+    """Write the mean and the covariance (lower triangle) of the members with share 1; return their number.
+
+    `lines` has a row for each feature, so that the sums use vector instructions. `away` is scratch.
+    """
+    d, n = len(mean), 0.0
+    for q in range(len(share)):
+        n += share[q]
     for a in range(d):
-        mean[a] = 0.0
-        for b in range(d):
-            covariance[a, b] = 0.0
-    for q in range(len(members)):
-        if side[q] == which:
-            n += 1
-            for a in range(d):
-                mean[a] += x[members[q], a]
-    for a in range(d):
-        mean[a] /= max(n, 1)
-    for q in range(len(members)):
-        if side[q] == which:
-            i = members[q]
-            for a in range(d):
-                for b in range(a + 1):
-                    covariance[a, b] += (x[i, a] - mean[a]) * (x[i, b] - mean[b])
-    for a in range(d):
+        v = 0.0
+        for q in range(len(share)):
+            v += share[q] * lines[a, q]
+        mean[a] = v / max(n, 1.0)
+        for q in range(len(share)):
+            away[a, q] = share[q] * (lines[a, q] - mean[a])
         for b in range(a + 1):
-            covariance[a, b] /= max(n, 1)
+            v = 0.0
+            for q in range(len(share)):
+                v += away[a, q] * away[b, q]
+            covariance[a, b] = v / max(n, 1.0)
         covariance[a, a] += floor
     return n
 
@@ -79,65 +76,58 @@ def _longest_axis(covariance, axis, product):  # type: ignore[no-untyped-def]
 
 
 @loop_part
-def _halve(x, members, side, normal, middle, sums):  # type: ignore[no-untyped-def]
-    """Split members in two by 2-means, and write the side of each.
+def _halve(lines, share, normal, middle, dot):  # type: ignore[no-untyped-def]
+    """Split members in two by 2-means, and write the share of each in the first half: 1 or 0.
 
-    The first border is perpendicular to `normal` and contains `middle`; both are overwritten. `sums` is scratch, with a
-    row for each side.
+    The first border is perpendicular to `normal` and contains `middle`; both are overwritten. `dot` is scratch.
     """
-    d = x.shape[1]
+    n = len(share)
     for _ in range(HALVING_STEPS):
-        n_first, n_second = 0, 0
-        for a in range(d):
-            sums[FIRST, a] = sums[SECOND, a] = 0.0
-        for q in range(len(members)):
-            dot = 0.0
-            for a in range(d):
-                dot += (x[members[q], a] - middle[a]) * normal[a]
-            side[q] = FIRST if dot > 0 else SECOND
-            if side[q] == FIRST:
-                n_first += 1
-            else:
-                n_second += 1
-            for a in range(d):
-                sums[side[q], a] += x[members[q], a]
-        if n_first == 0 or n_second == 0:
+        for q in range(n):
+            dot[q] = 0.0
+        for a in range(len(normal)):
+            for q in range(n):
+                dot[q] += (lines[a, q] - middle[a]) * normal[a]
+        n_first = 0.0
+        for q in range(n):
+            share[q] = 1.0 if dot[q] > 0 else 0.0
+            n_first += share[q]
+        if n_first == 0 or n_first == n:
             break
-        for a in range(d):
-            normal[a] = sums[FIRST, a] / n_first - sums[SECOND, a] / n_second
-            middle[a] = 0.5 * (sums[FIRST, a] / n_first + sums[SECOND, a] / n_second)
+        for a in range(len(normal)):
+            first, second = 0.0, 0.0
+            for q in range(n):
+                first += share[q] * lines[a, q]
+                second += (1.0 - share[q]) * lines[a, q]
+            normal[a] = first / n_first - second / (n - n_first)
+            middle[a] = 0.5 * (first / n_first + second / (n - n_first))
 
 
-def _halves_loop(x, members, start, chosen, floor, side, lines, means, covariances, factor, out):  # type: ignore[no-untyped-def]
+def _halves_loop(x, members, start, chosen, floor, lines, small, means, covariances, factor, out):  # type: ignore[no-untyped-def]
     """Write moments of clusters; split each in two by 2-means, and write the gain of two Gaussians over one."""
-    normal, middle, product, sums = lines[0], lines[1], lines[2], lines[3:]
+    d = x.shape[1]
+    away, normal, middle, product = lines[d + 2 :], small[0], small[1], small[2]
     for r in range(len(chosen)):
-        own, sides = members[start[chosen[r]] : start[chosen[r] + 1]], side[start[chosen[r]] : start[chosen[r] + 1]]
+        first = start[chosen[r]]
+        n = start[chosen[r] + 1] - first
+        share, dot = lines[d, :n], lines[d + 1, :n]
+        for a in range(d):
+            for q in range(n):
+                lines[a, q] = x[members[first + q], a]
         for which in (WHOLE, FIRST, SECOND):
+            for q in range(n):
+                share[q] = 1.0 if which == WHOLE else share[q] if which == FIRST else 1.0 - share[q]
             place = r if which == WHOLE else len(chosen)
-            n = _moments(x, own, sides, which, floor, means[place], covariances[place])
-            determinant = log_determinant(covariances[place], factor)
+            count = _moments(lines, away, share, floor, means[place], covariances[place])
+            determinant = _log_determinant(covariances[place], factor)
             if which == WHOLE:
                 out[r, SIZE], out[r, HALVES_GAIN], out[r, DETERMINANT] = n, determinant, determinant
                 _longest_axis(covariances[r], normal, product)
-                for a in range(x.shape[1]):
+                for a in range(d):
                     middle[a] = means[r, a]
-                _halve(x, own, sides, normal, middle, sums)
-            elif n > 0:
-                out[r, HALVES_GAIN] -= n * (determinant - np.log(n / len(own))) / len(own)
-
-
-@loop_part
-def _solve_lower(factor, line):  # type: ignore[no-untyped-def]
-    """Replace b by the solution z of L z = b, where L is a Cholesky factor; return the square of its length."""
-    square = 0.0
-    for a in range(len(line)):
-        v = line[a]
-        for b in range(a):
-            v -= factor[a, b] * line[b]
-        line[a] = v / factor[a, a]
-        square += line[a] * line[a]
-    return square
+                _halve(lines, share, normal, middle, dot)
+            elif count > 0:
+                out[r, HALVES_GAIN] -= count * (determinant - np.log(count / n)) / n
 
 
 @loop_part
@@ -152,18 +142,26 @@ def _solve_upper(factor, line):  # type: ignore[no-untyped-def]
 
 
 @loop_part
-def _compare(r, o, means, covariances, out, factor, line):  # type: ignore[no-untyped-def]
-    """Return half of the log determinant of the common covariance of two clusters, and their squared distance by it.
+def _compare(r, o, means, covariances, out, least, factor, line):  # type: ignore[no-untyped-def]
+    """Return the squared distance of two clusters by their common covariance, or a lower bound of at least `least`.
 
     `factor` receives the Cholesky factor L of the covariance, and `line` the solution z of L z = difference of the
-    means.
+    means, both row by row until the bound is reached.
     """
-    common, share = covariances[-1], out[r, SIZE] / (out[r, SIZE] + out[o, SIZE])
-    for a in range(len(line)):
-        line[a] = means[o, a] - means[r, a]
+    share, square, a = out[r, SIZE] / (out[r, SIZE] + out[o, SIZE]), 0.0, 0
+    while a < len(line) and square < least:
+        z = means[o, a] - means[r, a]
         for b in range(a + 1):
-            common[a, b] = share * covariances[r, a, b] + (1 - share) * covariances[o, a, b]
-    return log_determinant(common, factor), _solve_lower(factor, line)
+            v = share * covariances[r, a, b] + (1 - share) * covariances[o, a, b]
+            for q in range(b):
+                v -= factor[a, q] * factor[b, q]
+            factor[a, b] = np.sqrt(max(v, 1e-300)) if a == b else v / factor[b, b]
+        for b in range(a):
+            z -= factor[a, b] * line[b]
+        line[a] = z / factor[a, a]
+        square += line[a] * line[a]
+        a += 1
+    return square
 
 
 @loop_part
@@ -188,16 +186,20 @@ def _valley(x, members, start, pair, origin, discriminant, square):  # type: ign
 def _pairs_loop(x, members, start, chosen, first_of, last_of, means, covariances, factor, line, out):  # type: ignore[no-untyped-def]
     """Find the nearest cluster of each, and write distance, valley and the gain of two Gaussians over one."""
     for r in range(len(chosen)):
-        near, least, within = r, np.inf, 0.0
+        near, least = r, np.inf
         # the last step returns to the nearest cluster
         for step in range(first_of[r], last_of[r] + 1):
-            o = step if step < last_of[r] else near
+            last = step == last_of[r]
+            o = near if last else step
             if o != r:
-                within, square = _compare(r, o, means, covariances, out, factor, line)
+                square = _compare(r, o, means, covariances, out, np.inf if last else least, factor, line)
                 if square < least:
                     near, least = o, square
         if near == r:
             continue
+        within = 0.0
+        for a in range(len(line)):
+            within += np.log(factor[a, a])
         _solve_upper(factor, line)  # `line` is now the linear discriminant
         share = out[r, SIZE] / (out[r, SIZE] + out[near, SIZE])
         # determinant of the covariance of both clusters together: one more term of rank 1
@@ -222,9 +224,9 @@ def compare_pairs(x: Array, partitions: Partitions, chosen: IntArray, floor: flo
     clusters = partitions.selected(chosen)[1]
     first, last = (clusters.to_clusters(each) for each in (clusters.start, clusters.start + clusters.sizes))
     k, d = len(chosen), x.shape[1]
-    out, side = np.zeros((k, DETERMINANT + 1)), np.full(len(members), WHOLE)
+    out, lines = np.zeros((k, DETERMINANT + 1)), np.empty((2 * d + 2, len(x)))
     # the last of these arrays is scratch
     means, covariances, factor = np.empty((k + 1, d)), np.zeros((k + 1, d, d)), np.zeros((d, d))
-    _halves_loop(x, members, start, chosen, floor, side, np.empty((6, d)), means, covariances, factor, out)
+    _halves_loop(x, members, start, chosen, floor, lines, np.empty((3, d)), means, covariances, factor, out)
     _pairs_loop(x, members, start, chosen, first, last, means, covariances, factor, np.empty(d), out)
     return out[:, :DETERMINANT]

@@ -30,10 +30,16 @@ def add_ranks(table: Array, names: Sequence[str], ranked: Sequence[str]) -> None
 
     Values are compared in single precision, so that values that differ only by rounding errors tie.
     """
-    for name in ranked:
-        column = table[:-1, names.index(name)].astype(np.float32)
-        known = np.flatnonzero(np.isfinite(column))
-        if len(known) > 1:
-            own = column[known]
-            lower, equal = ((compare(own, own[:, None])).sum(axis=1) for compare in (np.less, np.equal))
-            table[known, names.index(f"rank_{name}")] = (lower + (equal - 1) / 2) / (len(known) - 1)
+    columns = table[:-1, [names.index(name) for name in ranked]].astype(np.float32)
+    columns[~np.isfinite(columns)] = np.nan
+    count, order = np.isfinite(columns).sum(axis=0), np.argsort(columns, axis=0)
+    # NaN comes last, and differs from itself
+    ordered, place = np.take_along_axis(columns, order, axis=0), np.arange(len(columns))[:, None]
+    starts = np.ones(ordered.shape, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    first = np.maximum.accumulate(np.where(starts, place, 0))
+    last = np.minimum.accumulate(np.where(np.roll(starts, -1, axis=0), place, len(ordered))[::-1])[::-1]
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 / np.maximum(count - 1, 1), axis=0)
+    ranks[np.isnan(columns) | (count < 2)] = np.nan
+    table[:-1, [names.index(f"rank_{name}") for name in ranked]] = ranks
