@@ -145,8 +145,9 @@ def trial_mean(point, points, own, own_mass, weights, h):
     return mass @ points / mass.sum()
 
 
-def test_blurring_trial_runs_by_their_definition():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("few_features", [0, 8])
+def test_blurring_trial_runs_by_their_definition(few_features):
+    rng, config = np.random.default_rng(0), replace(DEFAULT, few_features=few_features)
     X, weights, h = rng.normal(size=(40, 3)), rng.integers(1, 4, 40), 1.6
     x = X.copy()
     for _ in range(DEFAULT.max_sweeps):
@@ -154,8 +155,18 @@ def test_blurring_trial_runs_by_their_definition():
         moved, x = np.abs(means - x).max(), means
         if moved < DEFAULT.tol * h:
             break
-    found = blurring_partition(TrialSample(X, weights, 0.5), h, DEFAULT)
+    found = blurring_partition(TrialSample(X, weights, 0.5), h, config)
     assert_array_equal(found, components(x, h / 4))
+
+
+@pytest.mark.parametrize("d", [1, 2, 8])
+def test_compiled_trial_runs_equal_those_by_matrix_products(d):
+    X = blobs(d=d)[0]
+    X[1] = X[0] + 1e-5  # is merged with the first point
+    sample = TrialSample(X, np.random.default_rng(0).integers(1, 4, len(X)), 0.1)
+    for h in trial_bandwidths(X, DEFAULT):
+        by_loops, by_products = (blurring_partition(sample, h, replace(DEFAULT, few_features=few)) for few in (8, 0))
+        assert_array_equal(by_loops, by_products)
 
 
 def test_climbing_trial_runs_by_their_definition():

@@ -16,10 +16,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, typeof, types
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.options import DefaultOptions
+from numba.extending import intrinsic
 
 # Sums may be reordered, which allows vector instructions; NaN and infinity keep their meaning.
 FAST_MATH: dict[str, Any] = {
@@ -157,6 +159,25 @@ def loop_part(function: Callable[..., Any]) -> Any:
     sums would have other rounding errors in a process that loads the loop from the disk cache.
     """
     return njit(inline="always")(function)
+
+
+@intrinsic
+def prefetch(typing: Any, array: Any, place: Any) -> Any:
+    """Load the cache line of an element of a contiguous array, given its place in the flattened array.
+
+    Only compiled code can call this function. Nothing happens if the place is outside the array.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.PointerType(ir.IntType(8)))
+        number = ir.IntType(32)
+        load = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        llvm = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), load)
+        builder.call(llvm, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
 
 
 def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:

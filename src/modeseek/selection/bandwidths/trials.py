@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from modeseek._common.types import Array, Geometry, IntArray
@@ -18,6 +17,7 @@ from modeseek.meanshift.bandwidth import Constant, Shrinking
 from modeseek.meanshift.chains import Outcome, Problem, Stopping, doubly_stochastic, partition, run
 from modeseek.meanshift.engines import choose
 from modeseek.meanshift.kernels.profiles import BIWEIGHT
+from modeseek.selection.bandwidths.blurring import BlurringPoints, MatrixPoints, SortedPoints, closeness, labels_of
 from modeseek.selection.bandwidths.config import RangeConfig
 from modeseek.selection.bandwidths.ranges import Range
 
@@ -79,7 +79,7 @@ def climbing_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
     ends, climbing, buffer = points.copy(), np.arange(len(points)), np.empty(len(points) ** 2)
     weighted = np.column_stack([points, np.ones(len(points))]) * sample.weights[:, None]
     for sweep in range(config.max_sweeps):
-        kernel = _closeness(ends[climbing], points, buffer)
+        kernel = closeness(ends[climbing], points, buffer)
         np.maximum(kernel, 0.0, out=kernel)
         if sweep == 0:
             np.fill_diagonal(kernel, sample.share)
@@ -92,7 +92,7 @@ def climbing_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
         climbing = climbing[far]
         if not len(climbing):
             break
-    return _components(ends, buffer, config)
+    return labels_of(ends, config.radius, buffer)
 
 
 def blurring_partition(sample: TrialSample, h: float, config: RangeConfig) -> IntArray:
@@ -100,25 +100,20 @@ def blurring_partition(sample: TrialSample, h: float, config: RangeConfig) -> In
 
     Points that coincide are merged.
     """
-    # coordinates in units of the bandwidth: the kernel is then one matrix product and a maximum
-    x, weights = sample.points / h, sample.weights
-    counts, member, buffer = np.ones(len(x)), np.arange(len(x)), np.empty(len(x) ** 2)
+    # coordinates in units of the bandwidth
+    x = sample.points / h
+    moving: BlurringPoints = SortedPoints(x) if x.shape[1] <= config.few_features else MatrixPoints(x)
+    weights, counts, member = sample.weights, np.ones(len(x)), np.arange(len(x))
     for sweep in range(config.max_sweeps):
-        kernel = _closeness(x, x, buffer)
         if sweep % config.merge_every == config.merge_every - 1:
-            kept, group = _met(kernel, config.merge_radius)
-            if len(kept) < len(x):
-                x, kernel, member = x[kept], kernel[np.ix_(kept, kept)], group[member]
+            kept, group = np.unique(moving.coincident(config.merge_radius), return_inverse=True)
+            if len(kept) < len(group):
+                moving.keep(kept)
+                member = group[member]
                 weights, counts = (np.bincount(group, each).astype(np.float64) for each in (weights, counts))
-        np.maximum(kernel, 0.0, out=kernel)
-        np.fill_diagonal(kernel, 1.0 - (1.0 - sample.share) / counts)
-        sums = kernel @ (np.column_stack([x, np.ones(len(x))]) * weights[:, None])
-        moved = sums[:, :-1] / sums[:, -1:]
-        largest = np.abs(moved - x).max()
-        x = moved
-        if largest < config.tol:
+        if moving.sweep(weights, 1.0 - (1.0 - sample.share) / counts) < config.tol:
             break
-    return _components(x, buffer, config)[member]
+    return moving.components(config.radius)[member]
 
 
 def chain_partition(
@@ -132,27 +127,6 @@ def chain_partition(
     if found.outcome is Outcome.INTERRUPTED:
         raise KeyboardInterrupt("interrupted while bandwidths were chosen")
     return partition(chain, found, tau).labels.astype(np.int32)
-
-
-def _components(x: Array, buffer: Array, config: RangeConfig) -> IntArray:
-    """Return the connected components of positions closer than `config.radius`, in units of the bandwidth."""
-    near = _closeness(x, x, buffer) > 1.0 - config.radius**2
-    return connected_components(near, directed=False)[1].astype(np.int32)
-
-
-def _closeness(queries: Array, points: Array, buffer: Array) -> Array:
-    """Return 1 - |query - point|^2 for all pairs, as one matrix product, in the memory of `buffer`."""
-    left = np.column_stack([2.0 * queries, 1.0 - np.square(queries).sum(axis=1), np.ones(len(queries))])
-    right = np.column_stack([points, np.ones(len(points)), -np.square(points).sum(axis=1)])
-    shape = len(queries), len(points)
-    return np.matmul(left, right.T, out=buffer[: shape[0] * shape[1]].reshape(shape))
-
-
-def _met(closeness: Array, radius: float) -> tuple[IntArray, IntArray]:
-    """Return one point of each group of points closer than `radius`, and the group of each point."""
-    first = (closeness >= 1.0 - radius**2).argmax(axis=1)
-    first = first[first]  # the first point of a group may itself be close to an earlier one
-    return np.unique(first, return_inverse=True)
 
 
 def _reduced(points: Array) -> Array:

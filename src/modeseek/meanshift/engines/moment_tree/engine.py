@@ -53,11 +53,12 @@ class MomentTreeWorkspace(BaseWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         from modeseek.meanshift.engines.moment_tree.sums import shift_each
 
-        updates, scratch = UpdateBlock(*draws, np.empty(len(draws.indices))), QueryScratch.make(self._basis)
+        updates = UpdateBlock(*draws, np.empty(len(draws.indices)))
         for start in range(0, len(updates.lengths), self._config.updates_per_call):
             check_time()
             some = updates.part(start, self._config.updates_per_call)
             tree = self._tree_for(some.bandwidths)
+            scratch = QueryScratch.make(self._basis, tree)
             self.evaluations += shift_each(self._basis, tree, some, self._spherical, scratch)
             self._moves += len(some.lengths)
         return updates.lengths
@@ -73,7 +74,8 @@ class MomentTreeWorkspace(BaseWorkspace):
         tree, step = self._tree_for(bandwidths), self._config.updates_per_call
 
         def move(part: slice) -> int:
-            return shift_queries(self._basis, tree, block.part(part), self._spherical, QueryScratch.make(self._basis))
+            scratch = QueryScratch.make(self._basis, tree)
+            return shift_queries(self._basis, tree, block.part(part), self._spherical, scratch)
 
         least = self._config.updates_per_thread
         self.evaluations += sum(map_blocks(move, len(queries), step, self._n_jobs, least=least))

@@ -9,26 +9,22 @@ the centre. Then
 so the sum over points within the ball follows from their moments sum_j w_j u^alpha, |alpha| <= 2 m + 1. The moments of
 all cells of a node inside the ball are added first, and the polynomial is evaluated once. Cells outside the ball are
 skipped. Cells that the sphere of radius h cuts are opened: the node or the points in them are visited.
+
+Nodes, moments and points are visited one list after the other, and the next entries of a list are prefetched: most of
+the time would otherwise be spent on waiting for memory. Lists are filled without branches, because a processor cannot
+predict which cells are cut.
 """
 
 import numpy as np
 
-from modeseek._common.jit import FAST_MATH
-from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN
+from modeseek._common.jit import FAST_MATH, prefetch
+from modeseek.meanshift.engines.moment_tree.tree import CHUNK, CHUNKS_AT_ONCE, FAN, LINE
 from modeseek.meanshift.engines.moment_tree.updates import compiled, count_moments, helper, move, position
-from modeseek.meanshift.engines.shared_loops import sum_low
+from modeseek.meanshift.engines.shared_loops import weigh
 from modeseek.meanshift.engines.workspace import SHORTEST
 
-# A cell is opened if its weight is less than this share of the largest weight that it has had: what is left of its
-# moments may be rounding error.
-MIN_WEIGHT_SHARE = 0.125
-
-
-@helper(**FAST_MATH)
-def _sum_chunk(basis, chunk, q, inv):  # type: ignore[no-untyped-def]
-    """Return the sums over the points of a chunk."""
-    d = len(basis.dims)
-    return sum_low(len(basis.power), d, 1, chunk, CHUNK, chunk[d], q, inv)
+# How many entries ahead lists are prefetched.
+AHEAD, NODES_AHEAD = 8, 3
 
 
 def low_power_sums(d, m, mu, s, v, inv):  # type: ignore[no-untyped-def]
@@ -101,6 +97,15 @@ def _high_power_sums(basis, mu, s, v, inv, coefficients):  # type: ignore[no-unt
 
 
 @helper
+def _to_center(basis, tree, node, q):  # type: ignore[no-untyped-def]
+    """Return the vector from q to the centre of a node."""
+    d, boxes = len(basis.dims), tree.boxes
+    v1 = boxes[node, 1] - q[1] if d > 1 else 0.0
+    v2 = boxes[node, 2] - q[2] if d > 2 else 0.0
+    return boxes[node, 0] - q[0], v1, v2
+
+
+@helper
 def _extent(offset, width):  # type: ignore[no-untyped-def]
     """Return the squared smallest and largest distance from 0 to an interval, given its centre and half its width."""
     a = abs(offset)
@@ -124,71 +129,121 @@ def _cell_distances(basis, half, v, near, far):  # type: ignore[no-untyped-def]
         near[lane], far[lane] = close, away
 
 
-@helper(**FAST_MATH)
-def _shift(basis, tree, q, h, scratch):  # type: ignore[no-untyped-def]
-    """Return the mean shift of q, and the number of nodes and points visited."""
-    d, lanes, size = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims), count_moments(basis)
-    boxes, counts, content, moments = tree.boxes, tree.counts, tree.content, tree.moments
-    sums, near, far, coefficients, stack, cut, inside = scratch
-    inv, outer, inner = 1.0 / (h * h), (h + tree.slack) ** 2, max(h - tree.slack, 0.0) ** 2
-    max_half = min(h, tree.max_h)
-    total = s0 = s1 = s2 = 0.0
-    visited, waiting = 0, 1
-    stack[0] = 0
-    while waiting > 0:
-        waiting -= 1
-        node = stack[waiting]
-        visited += 1
-        s = boxes[node, d]
-        v0 = boxes[node, 0] - q[0]
-        v1 = boxes[node, 1] - q[1] if d > 1 else 0.0
-        v2 = boxes[node, 2] - q[2] if d > 2 else 0.0
-        v = v0, v1, v2
-        _cell_distances(basis, s, v, near, far)
-        # both lists are filled without a branch, because a processor cannot predict which cells are cut
-        n_cut = n_inside = 0
-        within = inner if s <= max_half else -1.0
+@helper
+def _visit_nodes(basis, tree, q, h, scratch):  # type: ignore[no-untyped-def]
+    """List the visited nodes, the cells inside the ball for each of them, and the cells with points that are cut."""
+    d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
+    counts, content, queue, inside, leaves = tree.counts, tree.content, scratch.queue, scratch.inside, scratch.leaves
+    outer, inner, max_half = (h + tree.slack) ** 2, max(h - tree.slack, 0.0) ** 2, min(h, tree.max_h)
+    n_nodes, n_queued, n_inside, n_leaves = 0, 1, 0, 0
+    queue[0] = 0
+    while n_nodes < n_queued:
+        node, later = queue[n_nodes], queue[min(n_nodes + NODES_AHEAD, n_queued - 1)]
+        prefetch(tree.boxes, later * (d + 2))
+        prefetch(counts, later * lanes)
+        prefetch(content, later * lanes)
+        prefetch(tree.worn, later * lanes)
+        _cell_distances(basis, tree.boxes[node, d], _to_center(basis, tree, node, q), scratch.near, scratch.far)
+        within = inner if tree.boxes[node, d] <= max_half else -1.0
         for lane in range(lanes):
             cell = node * lanes + lane
-            reached = (counts[cell] > 0) & (near[lane] <= outer)
-            whole = far[lane] <= within
-            cut[n_cut] = cell
-            inside[n_inside] = cell
-            n_cut += reached & (not whole)
+            reached = (counts[cell] > 0) & (scratch.near[lane] <= outer)
+            whole = (scratch.far[lane] <= within) & (not tree.worn[cell])
+            divided = content[cell] >= 0
+            inside[n_inside], leaves[n_leaves], queue[n_queued] = cell, cell, content[cell]
             n_inside += reached & whole
-        some = False
-        for j in range(n_inside):
-            cell = inside[j]
-            if moments[cell, 0] < MIN_WEIGHT_SHARE * tree.max_weight[cell]:
-                cut[n_cut] = cell
-                n_cut += 1
-            elif some:
-                for k in range(size):
-                    sums[k] += moments[cell, k]
-            else:
-                for k in range(size):
-                    sums[k] = moments[cell, k]
-                some = True
-        if some:
-            if len(basis.power) <= 1:
-                a, b, c, e = _low_power_sums(d, len(basis.power), sums, s, v, inv)
-            else:
-                a, b, c, e = _high_power_sums(basis, sums, s, v, inv, coefficients)
-            total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
-        for j in range(n_cut):
-            cell = cut[j]
-            if content[cell] >= 0:
-                stack[waiting] = content[cell]
-                waiting += 1
-            else:
-                visited += counts[cell]
-                chunk = -2 - content[cell]
-                while chunk >= 0:
-                    a, b, c, e = _sum_chunk(basis, tree.chunks[chunk], q, inv)
-                    total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
-                    chunk = tree.next_chunk[chunk]
+            n_leaves += reached & (not whole) & (not divided)
+            n_queued += reached & (not whole) & divided
+        scratch.ends[n_nodes] = n_inside
+        n_nodes += 1
+    return n_nodes, n_leaves
+
+
+@helper(**FAST_MATH)
+def _sum_inside(basis, tree, q, inv, scratch, n_nodes):  # type: ignore[no-untyped-def]
+    """Return the sums over the listed cells inside the ball."""
+    size, moments, sums, inside = count_moments(basis), tree.moments, scratch.sums, scratch.inside
+    total = s0 = s1 = s2 = 0.0
+    start = 0
+    for m in range(n_nodes):
+        if scratch.ends[m] == start:
+            continue
+        for k in range(size):
+            sums[k] = moments[inside[start], k]
+        for j in range(start + 1, scratch.ends[m]):
+            prefetch(moments, inside[min(j + AHEAD, scratch.ends[n_nodes - 1] - 1)] * size)
+            for k in range(size):
+                sums[k] += moments[inside[j], k]
+        start = scratch.ends[m]
+        node = scratch.queue[m]
+        v, s = _to_center(basis, tree, node, q), tree.boxes[node, len(basis.dims)]
+        if len(basis.power) <= 1:
+            a, b, c, e = _low_power_sums(len(basis.dims), len(basis.power), sums, s, v, inv)
+        else:
+            a, b, c, e = _high_power_sums(basis, sums, s, v, inv, scratch.coefficients)
+        total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
+    return total, s0, s1, s2
+
+
+@helper
+def _list_chunks(tree, scratch, n_leaves):  # type: ignore[no-untyped-def]
+    """List the chunks of the listed cells, then empty chunks; return the numbers of chunks and of points."""
+    leaves, listed, n_listed, n_points = scratch.leaves, scratch.listed, 0, 0
+    for j in range(n_leaves):
+        prefetch(tree.next_chunk, -2 - tree.content[leaves[min(j + AHEAD, n_leaves - 1)]])
+        count, chunk = tree.counts[leaves[j]], -2 - tree.content[leaves[j]]
+        n_points += count
+        for _ in range(-(-count // CHUNK)):
+            listed[n_listed] = chunk
+            n_listed += 1
+            chunk = tree.next_chunk[chunk]
+    for j in range(n_listed, n_listed + CHUNKS_AT_ONCE):
+        listed[j] = len(tree.chunks) - 1
+    return n_listed, n_points
+
+
+@helper(**FAST_MATH)
+def _weigh_slot(basis, chunk, j, q, inv):  # type: ignore[no-untyped-def]
+    """Return the weight of a point in a chunk, and its weighted difference from q."""
+    d = len(basis.dims)
+    x0 = chunk[0, j] - q[0]
+    x1 = chunk[1, j] - q[1] if d > 1 else 0.0
+    x2 = chunk[2, j] - q[2] if d > 2 else 0.0
+    g = weigh(len(basis.power), (x0 * x0 + x1 * x1 + x2 * x2) * inv) * chunk[d, j]
+    return g, g * x0, g * x1, g * x2
+
+
+@helper(**FAST_MATH)
+def _sum_chunks(basis, chunks, listed, n_listed, q, inv):  # type: ignore[no-untyped-def]
+    """Return the sums over the points of the listed chunks, for four chunks at once."""
+    d, total, s0, s1, s2 = len(basis.dims), 0.0, 0.0, 0.0, 0.0
+    for k in range(0, n_listed, CHUNKS_AT_ONCE):
+        for i in range(CHUNKS_AT_ONCE):
+            later = listed[min(k + AHEAD, n_listed - 1) + i] * ((d + 1) * CHUNK)
+            for j in range(0, (d + 1) * CHUNK, LINE):
+                prefetch(chunks, later + j)
+        c0, c1, c2, c3 = chunks[listed[k]], chunks[listed[k + 1]], chunks[listed[k + 2]], chunks[listed[k + 3]]
+        for j in range(CHUNK):
+            e0, e1 = _weigh_slot(basis, c0, j, q, inv), _weigh_slot(basis, c1, j, q, inv)
+            e2, e3 = _weigh_slot(basis, c2, j, q, inv), _weigh_slot(basis, c3, j, q, inv)
+            total += e0[0] + e1[0] + e2[0] + e3[0]
+            s0 += e0[1] + e1[1] + e2[1] + e3[1]
+            s1 += e0[2] + e1[2] + e2[2] + e3[2]
+            s2 += e0[3] + e1[3] + e2[3] + e3[3]
+    return total, s0, s1, s2
+
+
+@helper
+def _shift(basis, tree, q, h, scratch):  # type: ignore[no-untyped-def]
+    """Return the mean shift of q, and the number of nodes and points visited."""
+    inv = 1.0 / (h * h)
+    n_nodes, n_leaves = _visit_nodes(basis, tree, q, h, scratch)
+    total, s0, s1, s2 = _sum_inside(basis, tree, q, inv, scratch, n_nodes)
+    n_listed, n_points = _list_chunks(tree, scratch, n_leaves)
+    a, b, c, e = _sum_chunks(basis, tree.chunks, scratch.listed, n_listed, q, inv)
+    total, s0, s1, s2 = total + a, s0 + b, s1 + c, s2 + e
     scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
-    return (s0 * scale, s1 * scale, s2 * scale), visited
+    return (s0 * scale, s1 * scale, s2 * scale), n_nodes + n_points
 
 
 @helper
@@ -203,11 +258,27 @@ def _apply_shift(q, shift, spherical):  # type: ignore[no-untyped-def]
     return x0, x1, x2
 
 
+@helper
+def _prefetch_update(basis, tree, indices, k):  # type: ignore[no-untyped-def]
+    """Prefetch what moves of later points read: first where a point is stored, later what is stored there."""
+    d, last = len(basis.dims), len(indices) - 1
+    i = indices[min(k + 2 * AHEAD, last)]
+    prefetch(tree.points, i * d)
+    prefetch(tree.weights, i)
+    prefetch(tree.cell_of, i)
+    prefetch(tree.slot_of, i)
+    i = indices[min(k + AHEAD, last)]
+    prefetch(tree.moments, tree.cell_of[i] * count_moments(basis))
+    for c in range(d):
+        prefetch(tree.chunks, (tree.slot_of[i] // CHUNK * (d + 1) + c) * CHUNK + tree.slot_of[i] % CHUNK)
+
+
 @compiled
 def shift_each(basis, tree, updates, spherical, scratch):  # type: ignore[no-untyped-def]
     """Apply updates in order; return the number of nodes and points visited."""
     points, evaluations = tree.points, 0
     for k in range(len(updates.indices)):
+        _prefetch_update(basis, tree, updates.indices, k)
         i = updates.indices[k]
         q = position(basis, points, i)
         shift, visited = _shift(basis, tree, q, updates.bandwidths[k], scratch)

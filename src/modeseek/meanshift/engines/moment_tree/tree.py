@@ -17,6 +17,10 @@ from modeseek._common.types import Array, IntArray
 
 # Number of points in a chunk, the unit in which a cell stores points. A chunk fills whole vector registers.
 CHUNK = 16
+# Number of chunks whose points are weighted in one loop.
+CHUNKS_AT_ONCE = 4
+# Number of 64-bit values in a cache line.
+LINE = 8
 # Number of slices of a node along each axis, by dimension.
 FAN = (0, 16, 4, 2)
 
@@ -116,8 +120,10 @@ class Tree(NamedTuple):
         number -2 - content and of the chunks linked to it.
     moments, max_weight : (N L, K) and (N L,) arrays
         Moments of each cell, and the largest weight that the cell has had.
+    worn : (N L,) boolean array
+        Whether a cell has lost most of its weight: what is left of its moments may be rounding error.
     chunks : (M, d + 1, CHUNK) array
-        Coordinates and weights of the points of a chunk; weight 0 marks an unused slot.
+        Coordinates and weights of the points of a chunk; weight 0 marks an unused slot. The last chunk is empty.
     chunk_points : (M CHUNK,) integer array
         The point in each slot.
     chunk_sizes, next_chunk : (M,) integer array
@@ -139,6 +145,7 @@ class Tree(NamedTuple):
     content: IntArray
     moments: Array
     max_weight: Array
+    worn: Array
     chunks: Array
     chunk_points: IntArray
     chunk_sizes: IntArray
@@ -174,8 +181,9 @@ def empty_tree(
         parent_cell=np.full(max_nodes, -1),
         counts=np.zeros(n_cells, dtype=np.int32),
         content=np.full(n_cells, -1, dtype=np.int32),
-        moments=np.zeros((n_cells, n_moments(basis))),
+        moments=_aligned(n_cells, n_moments(basis)),
         max_weight=np.zeros(n_cells),
+        worn=np.zeros(n_cells, dtype=np.bool_),
         cell_of=np.empty(len(points), dtype=np.int64),
         **_chunks(d, 0, len(points)),
     )
@@ -184,13 +192,21 @@ def empty_tree(
 def with_chunks(tree: Tree, n_nodes: int) -> Tree:
     """Return the tree after as many chunks are allocated as its points can ever need."""
     n, d = tree.points.shape
-    # each cell has at most one chunk with unused slots
-    return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 1, n))
+    # each cell has at most one chunk with unused slots; the last chunk is always empty
+    return tree._replace(**_chunks(d, n // CHUNK + min(n, n_nodes * FAN[d] ** d) + 2, n))
+
+
+def _aligned(*shape: int) -> Array:
+    """Return zeros that start at the start of a cache line, so that a row of eight values is a single line."""
+    size = int(np.prod(shape))
+    values = np.zeros(size + LINE)
+    start = -(values.ctypes.data // values.itemsize) % LINE
+    return values[start : start + size].reshape(shape)
 
 
 def _chunks(d: int, count: int, n: int) -> dict[str, Any]:
     return {
-        "chunks": np.zeros((count, d + 1, CHUNK)),  # zeros, because 0 * NaN is NaN
+        "chunks": _aligned(count, d + 1, CHUNK),  # zeros, because 0 * NaN is NaN
         "chunk_points": np.empty(count * CHUNK, dtype=np.int32),
         "chunk_sizes": np.zeros(count, dtype=np.int32),
         "next_chunk": np.arange(1, count + 1),
@@ -217,27 +233,31 @@ class QueryScratch(NamedTuple):
         Squared smallest and largest distance to each cell of a node.
     coefficients : (3, K2) array
         The quadratic, its current power, and the next power.
-    stack : integer array
-        Nodes to visit.
-    cut, inside : (L + 1,) integer arrays
-        Cells of a node that the sphere cuts, and cells inside it.
+    queue, ends : integer arrays
+        The visited nodes, and the number of cells in `inside` up to and including each of these nodes.
+    inside, leaves : integer arrays
+        Cells inside the sphere, and undivided cells that the sphere cuts.
+    listed : integer array
+        The chunks of the cells in `leaves`.
     """
 
     sums: Array
     near: Array
     far: Array
     coefficients: Array
-    stack: IntArray
-    cut: IntArray
+    queue: IntArray
+    ends: IntArray
     inside: IntArray
+    leaves: IntArray
+    listed: IntArray
 
     @classmethod
-    def make(cls, basis: Basis) -> QueryScratch:
+    def make(cls, basis: Basis, tree: Tree) -> QueryScratch:
         """Allocate the arrays."""
         d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
         n_low = max(len(basis.monomials.raised) // d, 2 * d + 1)
-        # a node adds at most all its cells, and 1100 halvings lead from the largest extent to the smallest bandwidth
-        stack = np.empty(lanes * 1100, dtype=np.int64)
-        cut, inside = np.empty((2, lanes + 1), dtype=np.int64)
         near, far = np.empty((2, lanes))
-        return cls(np.empty(n_moments(basis)), near, far, np.empty((3, n_low)), stack, cut, inside)
+        nodes, cells, chunks = len(tree.parent_cell), len(tree.counts), len(tree.chunks)
+        # a value may be written behind the last one, and empty chunks are
+        lists = (np.empty(size + CHUNKS_AT_ONCE, dtype=np.int64) for size in (nodes, nodes, cells, cells, chunks))
+        return cls(np.empty(n_moments(basis)), near, far, np.empty((3, n_low)), *lists)

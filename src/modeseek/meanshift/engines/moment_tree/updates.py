@@ -16,8 +16,12 @@ from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_loops import cached_sum
 
-# typed as Any, because the private option is not in Numba's signatures
-helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
+# A cell is opened if its weight is less than this share of the largest weight that it has had.
+MIN_WEIGHT_SHARE = 0.125
+
+# Helpers are always inlined, because a call would copy all fields of the tree. They are typed as Any, because the
+# private option is not in Numba's signatures.
+helper: Any = partial(njit, forceinline=True, **NO_REFERENCE_COUNTS)
 count_moments = helper(n_moments)
 
 
@@ -149,6 +153,12 @@ def _same_cell(basis, tree, cell, x):  # type: ignore[no-untyped-def]
 
 
 @helper
+def _note_wear(tree, cell):  # type: ignore[no-untyped-def]
+    """Record whether a cell has lost most of its weight."""
+    tree.worn[cell] = tree.moments[cell, 0] < MIN_WEIGHT_SHARE * tree.max_weight[cell]
+
+
+@helper
 def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
     """Move a point, and update the moments of all cells that contain its old or its new position."""
     d, lanes = len(basis.dims), FAN[len(basis.dims)] ** len(basis.dims)
@@ -173,6 +183,7 @@ def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
                 for k in range(count_moments(basis)):
                     moments[cell, k] = 0.0
                 tree.max_weight[cell] = 0.0
+            _note_wear(tree, cell)
         cell = tree.parent_cell[cell // lanes]
     node = 0
     while True:
@@ -181,6 +192,7 @@ def move(basis, tree, i, old, new, powers):  # type: ignore[no-untyped-def]
         if boxes[node, d] <= tree.max_h:
             _add(basis, tree, cell, new, w, powers)
             tree.max_weight[cell] = max(tree.max_weight[cell], moments[cell, 0])
+            _note_wear(tree, cell)
         if tree.content[cell] < 0:
             break
         node = tree.content[cell]
