@@ -75,7 +75,7 @@ DEFAULT = PrepareConfig()
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """The parameters of `TablePreparer`; see there."""
+    """The parameters of `TablePreparer`; see there. In `DataOptions`, `scale` may be None, which it replaces."""
 
     columns: Sequence[str] | None = None
     ignore: Sequence[str] = ()

@@ -202,7 +202,8 @@ class Statistics(NamedTuple):
         notes += _scale_notes(options, metric, names, rows, skewed, zeros) + _value_notes(options, self.features, rows)
         notes += _code_notes(names, rows) + _map_notes(names, rows, metric)
         moments = None if options.missing == "median" else self.moments
-        scaling, codes = fit_scaling(options.scale, rows, skewed, moments), tuple(map(str, options.missing_values))
+        scaling = fit_scaling(str(options.scale), rows, skewed, moments)
+        codes = tuple(map(str, options.missing_values))
         return Preparation(self.features, fills, scaling, options.missing, codes), notes
 
     def spreads(self, preparation: Preparation) -> Array:

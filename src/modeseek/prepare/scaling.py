@@ -133,9 +133,7 @@ def many_zeros(X: Array, config: PrepareConfig) -> Array:
     return (zeros > config.max_zeros) & (zeros > config.zero_ratio * smallest)
 
 
-def fit_scaling(
-    scale: str | None, X: Array, skewed: Array | bool = False, moments: Moments | None = None
-) -> FeatureScaling:
+def fit_scaling(scale: str, X: Array, skewed: Array | bool = False, moments: Moments | None = None) -> FeatureScaling:
     """Return the scaling of complete rows.
 
     Parameters
