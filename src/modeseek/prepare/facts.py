@@ -28,6 +28,8 @@ from modeseek.prepare.integers import (
     written_as_integers,
 )
 
+# removes k, K, M and B from the unit of 68.4k
+NO_FACTORS = str.maketrans("", "", "kKMB")
 # texts that are dates in all their cells
 DATE = (
     r"^(?:\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d.*)?|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}(?: \d.*)?"
@@ -143,14 +145,18 @@ class ColumnFacts(NamedTuple):
         words = {*self.words, *other.words}
         worded = all(each.words or each.kind in ("number", "") for each in (self, other))
         whole, between = self.hashed and other.hashed, other.first - self.last
+        symbol = self.symbol or other.symbol
         if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
-            kind, styles = "text", ()
+            # 12k and 9 can be compared, 12 kg and 9 cannot
+            bare = [each.translate(NO_FACTORS) for each in (self.symbol, other.symbol)]
+            styles, symbol = ("factor",) if "factor" in styles and same_unit(bare) else (), max(bare)
+            kind = "number" if styles else "text"
         return ColumnFacts(
             self.rows + other.rows,
             self.missing + other.missing,
             kind,
             styles,
-            self.symbol or other.symbol,
+            symbol,
             min(self.low, other.low),
             max(self.high, other.high),
             other.last,
@@ -218,7 +224,7 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         squares = float(np.square(steps).sum())
     even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
     step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
-    symbol = max(units_of(column), default="") if style in ("point", "comma") else ""
+    symbol = max(units_of(column, style), default="") if style in ("point", "comma", "factor") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
     # the first values show that most columns have many
     few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)

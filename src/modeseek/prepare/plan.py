@@ -15,11 +15,18 @@ from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
+from modeseek.prepare.earlier_output import earlier_output
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.identifiers import integer_reason, possible_reason
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
 TEXTS = ("text", "numbers and text")
+# how numbers without a unit are written, for notes
+WRITTEN = {
+    "point": "thousands separators",
+    "comma": "decimal commas",
+    "factor": "k, M and B for thousands, millions and billions",
+}
 
 
 class Note(NamedTuple):
@@ -128,6 +135,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         _refuse_chosen(table, facts, reasons, options)
         reasons = {name: reason if reason in (*TEXTS, "all missing") else "" for name, reason in reasons.items()}
     else:
+        reasons |= dict.fromkeys(earlier_output(unique_names(table.columns), facts), "output of an earlier run")
         reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], options.config)
     encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
     features: list[MatrixColumn] = []
@@ -260,10 +268,10 @@ def _notes(
         notes.append(Note(f"may stand for missing values: {named}", "missing_values", ",".join(codes)))
     read = []
     for feature in features:
-        if feature.style in ("point", "comma"):
-            what = {"point": "thousands separators", "comma": "decimal commas"}[feature.style]
-            symbol = facts[feature.column].symbol
-            read.append(f"{feature.column} ({symbol or what})")
+        if what := WRITTEN.get(feature.style):
+            each = facts[feature.column]
+            negative = " or negative numbers in brackets" if each.low < 0 and feature.style == "point" else ""
+            read.append(f"{feature.column} ({each.symbol or what + negative})")
         elif feature.style == "boolean":
             read.append(f"{feature.column} (yes or no, as 1 or 0)")
     if read:
@@ -284,7 +292,7 @@ def unit_notes(table: Table, features: Sequence[MatrixColumn]) -> list[Note]:
     """Return notes on columns whose currency or unit is another one than in the fit."""
     notes = []
     for feature in features:
-        found = max(units_of(table.data.column(table.position(feature.column))), default="")
+        found = max(units_of(table.data.column(table.position(feature.column)), feature.style), default="")
         if feature.level is None and feature.style != "boolean" and found != feature.unit:
             old, new = (f"'{unit}'" if unit else "no unit" for unit in (feature.unit, found))
             notes.append(Note(f"column '{feature.column}' has {new}, and {old} in the model; no values are converted"))
@@ -317,7 +325,7 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
             continue
         numbers, row = to_numbers(column, feature.style)
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
-        mixed = refuse and feature.style in ("point", "comma") and not same_unit(units_of(column))
+        mixed = refuse and feature.style in WRITTEN and not same_unit(units_of(column, feature.style))
         if row is not None or mixed:
             style = style if bad else feature.style
             bad.append(at)
