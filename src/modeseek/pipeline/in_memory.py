@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from modeseek._storage import check_writable, read_table, write_table
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
@@ -11,6 +13,7 @@ from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.outputs import Shown, added_columns, write_extras
 from modeseek.pipeline.result import PipelineResult, result_of_job
+from modeseek.pipeline.result_notes import filled_notes
 from modeseek.pipeline.truth import TruthComparison
 
 
@@ -36,6 +39,9 @@ def cluster_in_memory(job: PipelineJob) -> PipelineResult:
     if fit.interrupted and not estimator.__sklearn_is_fitted__():
         raise PipelineInterrupted(None)
     found = estimator.result_
+    if preparer.missing == "median":
+        gaps = np.isnan(preparer.preparation_.values(table)[prepared.complete])
+        job.note(*filled_notes(found.labels, np.asarray(gaps.any(axis=1))))
     counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
     result = result_of_job(job, preparer, counts, fit.seconds, prepared.complete)
     if job.data.truth is not None:
