@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.types import Array
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "."})
 # parts of the patterns of STYLES, which are regular expressions of RE2
 BLANKS = "\\s'\u2019\u00a0\u202f"
 CURRENCY_CODE = r"^[A-Z]{3}\s"
@@ -39,8 +39,8 @@ def is_missing(cell: str) -> bool:
 
     Examples
     --------
-    >>> is_missing(" NA "), is_missing("0")
-    (True, False)
+    >>> is_missing(" NA "), is_missing("#N/A"), is_missing("0")
+    (True, True, False)
     """
     return cell.strip().lower() in MISSING
 
