@@ -51,6 +51,10 @@ def text_table(cells, delimiter=","):
         (["unknown", *(f"{i}.5" for i in range(1, N))], "numbers and text"),
         ([20260100 + i % 28 + 1 for i in range(N)], "dates"),
         (["20240229", None, "20231231", "20240101"] * 10, "dates"),
+        (["500 g", "2 kg"] * 20, "numbers in different units"),
+        (["500", "2 kg"] * 20, "numbers in different units"),
+        ([{"clicks": i} for i in range(N)], "nested values, which pandas.json_normalize flattens"),
+        ([[i, 2] for i in range(N)], "nested values"),
         (["0E0", *(f"0A{i}" for i in range(1, N))], "unique texts"),  # a code that looks like a number
     ],
 )
@@ -114,23 +118,27 @@ def test_facts_of_chunks_are_those_of_the_column(cells):
     for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words", "days", "hashed", "rises"):
         assert getattr(joined, name) == getattr(whole, name), name
     assert joined.squares == pytest.approx(whole.squares)
+    assert joined.kind != "number" or joined.total == pytest.approx(whole.total)
 
 
 @pytest.mark.parametrize(
-    ("chunks", "styles"),
+    ("chunks", "kind", "styles"),
     [
-        ((["12k"], ["9"], ["1M"]), ("factor",)),
-        ((["$12k"], ["$9"]), ("factor",)),
-        ((["$12k"], ["€9"]), ()),
-        ((["12 kg"], ["9"]), ()),
-        ((["12k"], ["9k"]), ("point", "comma", "factor")),
+        ((["12k"], ["9"], ["1M"]), "number", ("factor",)),
+        ((["$12k"], ["$9"]), "number", ("factor",)),
+        ((["12k"], ["9k"]), "number", ("point", "comma", "factor")),
+        ((["$12k"], ["€9"]), "units", ()),
+        ((["12 kg"], ["9"]), "units", ()),
+        ((["12 kg", "5 g"], ["9 g"]), "units", ()),
+        ((["12 kg"], ["9 g"], ["a"]), "text", ()),
     ],
 )
-def test_factors_of_chunks(chunks, styles):
+def test_units_of_chunks(chunks, kind, styles):
     """Chunks with other factors are one column of numbers, those with other units are not."""
     config = PrepareConfig()
     facts = [column_facts(pa.chunked_array([cells]), config) for cells in chunks]
-    assert functools.reduce(lambda one, two: one.join(two, config), facts).styles == styles
+    joined = functools.reduce(lambda one, two: one.join(two, config), facts)
+    assert (joined.kind, joined.styles) == (kind, styles)
 
 
 def test_one_note_names_all_columns_that_are_left_out():
@@ -196,6 +204,19 @@ def test_a_model_of_factors_reads_columns_with_one_of_them():
     assert preparer.transform({"sales": ["2k", "3k"]}).ravel().tolist() == [2000, 3000]
     with pytest.raises(TextColumnError, match="same unit"):
         preparer.transform({"sales": ["$2k", "€3k"]})
+
+
+def test_a_row_of_totals_is_named():
+    """The last row of a report became a cluster of its own, and no note said why."""
+    sales = RNG.uniform(5, 9, N - 1).round(2)
+    rows = {"shop": [*(f"shop {i}" for i in range(N - 1)), "Total"], "sales": [*sales, sales.sum().round(1)]}
+    rows["margin"] = RNG.normal(size=N)
+    preparer = TablePreparer().fit(rows)
+    text = "the last row may be a total, because it has the sums of the other rows: sales"
+    assert text in map(str, preparer.notes_)
+    for other in (np.cumsum(sales), np.sort(sales), sales - 7, [*sales[:3], sales[:3].sum()]):
+        notes = map(str, TablePreparer().fit({"sales": other, "margin": RNG.normal(size=len(other))}).notes_)
+        assert not any("total" in note for note in notes)
 
 
 @pytest.mark.parametrize("names", [("cluster", "confidence"), ("group", "confidence"), ("group", "group_confidence")])

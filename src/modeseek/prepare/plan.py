@@ -20,7 +20,14 @@ from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.identifiers import integer_reason, possible_reason
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
-TEXTS = ("text", "numbers and text")
+TEXTS = ("text", "numbers and text", "numbers in different units")
+# reasons by kind of column
+REASONS = {
+    "date": "dates",
+    "nested": "nested values",
+    "mixed": "numbers and text",
+    "units": "numbers in different units",
+}
 # how numbers without a unit are written, for notes
 WRITTEN = {
     "point": "thousands separators",
@@ -164,6 +171,9 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         notes.append(Note(f"columns with the name of another column are called {listed(renamed)}"))
     if options.columns is None:
         notes += _doubtful(facts, features, options.config)
+    sums = [name for name in dict.fromkeys(each.column for each in features) if facts[name].ends_with_sum]
+    if sums:
+        notes.append(Note(f"the last row may be a total, because it has the sums of the other rows: {listed(sums)}"))
     return Plan(tuple(features), tuple(notes))
 
 
@@ -198,7 +208,9 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
             return "mostly missing"
         if facts.kind in ("text", "mixed") and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
-        return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
+        if str(table.data.schema.field(table.position(name)).type).startswith("struct"):
+            return "nested values, which pandas.json_normalize flattens"
+        return REASONS.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:
         return "constant"
     if facts.padded:
