@@ -120,6 +120,16 @@ def test_a_text_in_each_column_of_numbers(tmp_path):
     assert "2 features: t, v" in call("cluster", path, "--missing-values", "s,EUR", "--columns", "t,v")[1]
 
 
+def test_a_text_in_a_column_that_is_named(tmp_path):
+    """The message named a number with a unit, and not the text."""
+    cells = [f"{i},50 €" for i in range(30)]
+    cells[7] = "k. A."
+    (tmp_path / "a.csv").write_text("\n".join(["sales;x", *(f"{cell};{i}.5" for i, cell in enumerate(cells))]))
+    error = call("cluster", str(tmp_path / "a.csv"), "--columns", "sales,x")[2]
+    assert "column 'sales' is not numeric: row 8 (line 9) has 'k. A.'. To continue, correct it (29 of 30 rows" in error
+    assert "or give texts that stand for missing values with --missing-values 'k. A.', or leave it out" in error
+
+
 def test_no_column_is_left(tmp_path):
     """The message said "ignore fewer" where no column was ignored."""
     (tmp_path / "a.csv").write_text("day,v\n" + "".join(f"2026-01-{i},1.5\n" for i in range(10, 20)))

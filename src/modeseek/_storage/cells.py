@@ -185,6 +185,28 @@ def number_styles(column: Any) -> tuple[str, ...]:
     return ("factor",) if "factor" in found and same_unit(_units(present, "factor")) else ()
 
 
+def count_numbers(column: Any, style: str = "plain") -> int:
+    """Return the number of cells of a column that are numbers in a style."""
+    import pyarrow.compute as pc
+
+    column = plain_column(column)
+    if style == "plain" or not is_text(column):
+        return sum(is_number(str(cell)) for cell in to_objects(column))
+    return pc.sum(pc.match_substring_regex(present_cells(column), STYLES[style])).as_py() or 0
+
+
+def main_style(column: Any) -> str:
+    """Return the style in which most cells of a column are numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [main_style(pa.chunked_array([each])) for each in (["1", "2", "x"], ["1,5 kg", "2,5 kg", "x"], ["x"])]
+    ['plain', 'comma', 'plain']
+    """
+    return max(STYLES, key=lambda style: count_numbers(column, style))
+
+
 def _units(present: Any, style: str = "point") -> list[str]:
     """Return the distinct currencies and units of numeric cells; "" stands for cells without a unit."""
     import pyarrow.compute as pc

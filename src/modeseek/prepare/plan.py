@@ -12,7 +12,7 @@ from modeseek._common.storable import storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
 from modeseek._storage import NoColumnsError, Table
-from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
+from modeseek._storage.cells import main_style, missing_cells, plain_column, same_unit, to_numbers, units_of
 from modeseek._storage.table import unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.earlier_output import earlier_output
@@ -246,7 +246,10 @@ def _refuse_chosen(
     if options.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
-        error = table.text_error([table.position(name) for name in bad])
+        at = [table.position(name) for name in bad]
+        error = table.text_error(at, style=main_style(table.data.column(at[0])))
+        if all(facts[name].words for name in bad):
+            error.words = tuple(dict.fromkeys(word for name in bad for word in facts[name].words))
         error.encodable = all(reasons[name] in TEXTS and len(facts[name].levels) >= 2 for name in bad)
         raise error
 
