@@ -36,7 +36,7 @@ import modeseek
 from common import ROOT, machine, memory, parser_of, read_csv, replace_section, table, write_csv
 from modeseek import io
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.meanshift import theory
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Outcome, Stopping, doubly_stochastic, make_problem, partition, run, stochastic

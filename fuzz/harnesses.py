@@ -20,7 +20,12 @@ from archives import ods_of, unsparse, xlsx_of
 from seals import mutated, sealed
 
 from modeseek._common.hints import AdviceWarning, CheckpointWarning
-from modeseek._storage import DataError, Table, open_chunks, read_arrays, read_image, read_table, write_table
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.errors import DataError
+from modeseek._storage.image_files import read_image
+from modeseek._storage.reading import read_arrays, read_table
+from modeseek._storage.table import Table
+from modeseek._storage.writing import write_table
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.diarization.rttm import read_turns
 from modeseek.diarization.segment_files import read_windows

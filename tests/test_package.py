@@ -35,7 +35,7 @@ def test_import_is_light_and_compiles_nothing():
 def test_the_command_cluster_imports_no_plots():
     """matplotlib was imported for a function that formats numbers."""
     names = "{'numba', 'matplotlib', 'sklearn.neighbors', 'sklearn.metrics'}"
-    code = f"import sys, modeseek.cli.cluster, modeseek.pipeline.in_memory; print(sorted({names} & set(sys.modules)))"
+    code = f"import sys, modeseek.cli.cluster; print(sorted({names} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

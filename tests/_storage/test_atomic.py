@@ -1,6 +1,5 @@
 """Atomic writes: a file appears complete or not at all."""
 
-import errno
 import json
 import os
 import stat
@@ -8,8 +7,18 @@ import stat
 import pytest
 
 from inputs import put
-from modeseek._storage import DataError, atomic_path, check_target, write_json
-from modeseek._storage.atomic import put_in_place, remove_parts
+from modeseek._storage.atomic import atomic_path, check_target, remove_parts, write_json
+from modeseek._storage.errors import DataError
+
+
+def test_atomic_in_another_folder(tmp_path):
+    part = tmp_path / "work" / "rows.csv"
+    part.parent.mkdir()
+    with atomic_path(tmp_path / "a.csv", part=part) as made:
+        made.write_text("new")
+        assert made == part
+    assert (tmp_path / "a.csv").read_text() == "new"
+    assert not list(part.parent.iterdir())
 
 
 def test_atomic_success_leaves_only_the_file(tmp_path):
@@ -93,40 +102,6 @@ def test_atomic_names_a_missing_folder(tmp_path):
         atomic_path(tmp_path / "no" / "a.csv"),
     ):
         pass
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
-@pytest.mark.parametrize("far", [False, True])
-def test_put_in_place_keeps_permissions_and_links(tmp_path, monkeypatch, far):
-    """Also from another file system, where a rename fails."""
-    real, made = put(tmp_path, "real.csv", "old"), put(tmp_path, "made", "new")
-    real.chmod(0o640)
-    (tmp_path / "link.csv").symlink_to(real)
-    replace = os.replace
-
-    def refused(source, target):
-        if source == made:
-            raise OSError(errno.EXDEV, "another device")
-        replace(source, target)
-
-    if far:
-        monkeypatch.setattr(os, "replace", refused)
-    put_in_place(made, tmp_path / "link.csv")
-    assert (tmp_path / "link.csv").is_symlink()
-    assert real.read_text() == "new"
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    assert made.exists() == far
-    made.unlink(missing_ok=True)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.csv", "real.csv"]
-
-
-def test_put_in_place_refuses(tmp_path):
-    made = put(tmp_path, "made", "new")
-    with pytest.raises(DataError, match="not a regular file"):
-        put_in_place(made, tmp_path)
-    with pytest.raises(DataError, match=r"cannot write .*No such file"):
-        put_in_place(made, tmp_path / "no" / "a.csv")
-    assert made.read_text() == "new"
 
 
 def test_check_target(tmp_path):

@@ -8,16 +8,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from inputs import put
-from modeseek._storage import (
-    DataError,
-    MissingValueError,
-    Table,
-    TextColumnError,
-    UnknownColumnError,
-    parse_table,
-    read_table,
-    write_table,
-)
+from modeseek._storage.errors import DataError, MissingValueError, TextColumnError, UnknownColumnError
+from modeseek._storage.reading import parse_table, read_table
+from modeseek._storage.table import Table
+from modeseek._storage.writing import write_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -12,19 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modeseek._common.scaling import Moments
-from modeseek._storage import (
-    ChunkWriter,
-    DataError,
-    OutputSpec,
-    SourceChangedError,
-    WorkFolder,
-    WriteError,
-    check_writable,
-    open_chunks,
-    read_table,
-    write_table,
-)
 from modeseek._storage.cells import _cell_by_cell, to_numbers
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.errors import DataError, SourceChangedError, WriteError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.reading import read_table
+from modeseek._storage.work_folder import WorkFolder
+from modeseek._storage.writing import ChunkWriter, check_writable, write_table
 from modeseek.prepare.scaling import fit_scaling
 
 RNG = np.random.default_rng(0)

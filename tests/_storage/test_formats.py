@@ -14,7 +14,10 @@ import pyarrow.feather
 import pytest
 
 from modeseek import limit_unpacked
-from modeseek._storage import DataError, UnknownFormatError, UnpackedSizeError, open_chunks, read_table, write_table
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.errors import DataError, UnknownFormatError, UnpackedSizeError
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import write_table
 
 ROWS = {"mass": [3750.5, 5000.0, 4100.25], "species": ["Adélie", "Gentoo", "Adélie"], "grown": [True, False, True]}
 TEXT = "mass,species,grown\n" + "".join(f"{m},{s},{g}\n" for m, s, g in zip(*ROWS.values(), strict=True))

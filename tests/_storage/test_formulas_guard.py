@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from modeseek._storage import read_table, write_table
 from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.formats.delimited import guarded
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import write_table
 from modeseek.cli import app
 
 EVIL = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", " =x", '=HYPERLINK("http://x","y")']

@@ -19,20 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from modeseek import StochasticMeanShift
-from modeseek._storage import (
-    DataError,
-    TextColumnError,
-    check_writable,
-    limit_unpacked,
-    open_chunks,
-    read_arrays,
-    read_container,
-    read_image,
-    read_table,
-    write_container,
-    write_table,
-)
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.container import read_container, write_container
+from modeseek._storage.errors import DataError, TextColumnError
 from modeseek._storage.formats.declared_size import sheet_bytes
+from modeseek._storage.image_files import read_image
+from modeseek._storage.reading import read_arrays, read_table
+from modeseek._storage.unpacking import limit_unpacked
+from modeseek._storage.writing import check_writable, write_table
 from modeseek.diarization import read_rttm, read_segments
 from modeseek.io import load, save
 from modeseek.io.models import StoredModel

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from modeseek._storage import DataError, read_image, write_image
+from modeseek._storage.errors import DataError
+from modeseek._storage.image_files import read_image, write_image
 
 
 @pytest.mark.parametrize("suffix", [".png", ".tif", ".npy"])

@@ -13,7 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from modeseek import MeanShift
-from modeseek._storage import DataError, open_chunks, read_table, write_table
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import write_table
 from modeseek.pipeline import DataOptions, Outputs, PipelineConfig, cluster_file
 
 N = 12

@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from inputs import put
-from modeseek._storage import DataError, OutputSpec, Table, read_table, write_table
 from modeseek._storage.chunks import open_chunks
-from modeseek._storage.formats import InputFile, ReadOptions
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import OutputSpec
 from modeseek._storage.formats.delimited import DelimitedReader, write_rows
 from modeseek._storage.formats.dialect import find_dialect
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.reading import read_table
+from modeseek._storage.table import Table
+from modeseek._storage.writing import write_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -14,17 +14,12 @@ from PIL import Image
 
 from commands import run
 from modeseek import limit_unpacked
-from modeseek._storage import (
-    BoundedStream,
-    DataError,
-    UnpackedSizeError,
-    open_chunks,
-    read_arrays,
-    read_image,
-    read_table,
-    unpacked_bound,
-)
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.errors import DataError, UnpackedSizeError
 from modeseek._storage.formats.declared_size import sheet_bytes
+from modeseek._storage.image_files import read_image
+from modeseek._storage.reading import read_arrays, read_table
+from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
 BOUND = 1_000_000
 ROWS = 50_000

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from commands import DSMS, RANGE, X, refused, run
 from commands import data as data
 from modeseek import DoublyStochasticMeanShift, ModeSeek, __version__
-from modeseek._storage import read_table
+from modeseek._storage.reading import read_table
 from modeseek.cli import options as command_options
 from modeseek.cli.commands import ENTRY
 from modeseek.cli.messages import print_note

@@ -11,7 +11,7 @@ import pytest
 from commands import refused, run
 from modeseek import MeanShift
 from modeseek._common.text import printable
-from modeseek._storage import write_json
+from modeseek._storage.atomic import write_json
 from modeseek.pipeline import DataOptions, Outputs, cluster_file
 
 TEXT = "größe,b\n" + "".join(f"{x},{y}\n" for x, y in np.random.default_rng(0).normal(size=(30, 2)).round(3))
@@ -42,6 +42,16 @@ def test_a_file_name_that_is_not_utf8(suffix, odd_file, tmp_path):
         ]
     elif suffix == "html":
         assert "birds-�.csv" in content.decode("utf-8")
+
+
+def test_names_are_not_read_as_formulas(tmp_path):
+    r"""A column named $\frac$ ended the command, after the work."""
+    path = tmp_path / "$x_$.csv"
+    path.write_text("a $\\frac$,b\n0.0,1.0\n0.1,1.1\n5.0,4.0\n")
+    outputs = ["--plot", tmp_path / "p.png", "--report", tmp_path / "r.html"]
+    status, _, err = run("cluster", path, *outputs)
+    assert status == 0, err
+    assert all(each.exists() for each in outputs[1::2])
 
 
 class AsciiOutput(io.TextIOWrapper):

@@ -18,7 +18,7 @@ def test_interruption_outside_fit_is_quiet(data, monkeypatch):
     def read(source, *, header=None):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modeseek.pipeline.in_memory.read_table", read)
+    monkeypatch.setattr("modeseek.pipeline.cluster.read_table", read)
     assert run("cluster", data) == (130, "", "")
 
 
@@ -72,7 +72,7 @@ def test_as_a_process_in_a_pipe(data):
 # forked processes share the imports, which take longer than the command
 FULL_DISK = """
 import json, os, sys
-import modeseek.cli.cluster, modeseek.pipeline.in_memory
+import modeseek.cli.cluster
 from modeseek.cli import main
 
 for error, *sys.argv[1:] in json.loads(sys.argv[1]):

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from commands import run as call
-from modeseek._storage import read_image, write_image
+from modeseek._storage.image_files import read_image, write_image
 from modeseek.images import segment
 
 PICTURE = np.asarray(Image.open(Path(__file__).parents[2] / "examples" / "still-life.png"))[::2, ::2]

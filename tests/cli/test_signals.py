@@ -28,7 +28,8 @@ what, folder, moments, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sy
 SCRIPT = '''
 import modeseek.io, modeseek.report
 from modeseek import DoublyStochasticMeanShift
-from modeseek._storage import read_table, write_table
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import write_table
 table = read_table("in.csv")
 model = DoublyStochasticMeanShift(0.1, 0.6, 0.3, n_chains=4, n_jobs=2, random_state=0)
 try:
@@ -212,7 +213,7 @@ def test_other_handlers_of_sigterm_are_kept(tmp_path):
     received = []
     before = signal.signal(signal.SIGTERM, lambda *_: received.append(1))
     try:
-        from modeseek._storage import atomic_path
+        from modeseek._storage.atomic import atomic_path
 
         with atomic_path(tmp_path / "a.txt") as part:
             part.write_text("whole")

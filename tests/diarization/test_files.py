@@ -3,7 +3,7 @@
 import pytest
 from voices import CONVERSATION
 
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.diarization import Turn, find_turns, read_rttm, read_segments, read_windows, write_rttm
 from modeseek.diarization.rttm import parse_rttm, rttm_lines
 

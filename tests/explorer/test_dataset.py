@@ -1,8 +1,9 @@
 """Datasets from files, uploads and examples."""
 
+import numpy as np
 import pytest
 
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.explorer import EXAMPLES, PreparedData, from_bytes, load_example
 
 
@@ -40,3 +41,12 @@ def test_invalid_files_are_rejected(name, content, message):
 def test_no_column_is_an_error():
     with pytest.raises(DataError, match="select at least one"):
         PreparedData.select(load_example("iris (150, four features)"), [], standardize=False)
+
+
+def test_the_longitude_is_horizontal():
+    """The labels of the axes were exchanged, but the coordinates were not."""
+    dataset = from_bytes("p.csv", b"lat,lon\n50,10\n51,13\n")
+    data = PreparedData.select(dataset, ["lat", "lon"], standardize=False)
+    projector = data.projector(data.canonical("euclidean"))
+    assert projector.axes == ("lon", "lat")
+    np.testing.assert_allclose(projector.start, [[10, 50], [13, 51]])

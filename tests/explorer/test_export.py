@@ -10,7 +10,8 @@ import pytest
 from explorer_runs import DSMS, MIXTURE, RANGE, SMS, finished
 
 from modeseek import MeanShift
-from modeseek._storage import Table, write_table
+from modeseek._storage.table import Table
+from modeseek._storage.writing import write_table
 from modeseek.datasets import paper_mixture
 from modeseek.explorer import PreparedData, RunSettings, from_bytes, from_file, load_example
 from modeseek.explorer.export import export_figure, export_labels, file_stem, run_code

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import modeseek
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.explorer import ExplorerConfig, PreparedData, RunSettings, from_bytes
 from modeseek.explorer.export import file_stem, run_code
 

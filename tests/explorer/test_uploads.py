@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.explorer import from_bytes
 from waiting import PATIENCE
 

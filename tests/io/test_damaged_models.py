@@ -16,8 +16,8 @@ from test_model_files import MODELS, NEW, X
 
 from modeseek import MeanShift, StochasticMeanShift
 from modeseek._common.resources import limit_memory
-from modeseek._storage import DataError
 from modeseek._storage.container import DTYPES, HEAD, MAGIC, VERSION
+from modeseek._storage.errors import DataError
 from modeseek.io import load, save
 
 

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.storable import STORABLE, storable
 from modeseek._common.types import Array
-from modeseek._storage import DataError, NotStorableError, read_container, write_container
-from modeseek._storage.container import DTYPES
+from modeseek._storage.container import DTYPES, read_container, write_container
+from modeseek._storage.encoding import NotStorableError
+from modeseek._storage.errors import DataError
 from modeseek.datasets import paper_mixture
 from modeseek.io import load, read_model, save
 from modeseek.meanshift.bandwidth import Anchored, Constant, CustomNu, Power, Shrinking, Uniform, Walk

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, StochasticMeanShift
 from modeseek._common.hints import CheckpointWarning
-from modeseek._storage import DataError, read_container, write_container
+from modeseek._storage.container import read_container, write_container
+from modeseek._storage.errors import DataError
 from modeseek.cli import app
 from modeseek.datasets import paper_mixture
 from modeseek.meanshift.bandwidth import Shrinking

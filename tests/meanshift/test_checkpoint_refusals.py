@@ -14,8 +14,8 @@ from numpy.testing import assert_array_equal
 from test_checkpoint import ESTIMATORS, RANGE, X, fitted, read, write
 
 from modeseek import DoublyStochasticMeanShift, MeanShift
-from modeseek._storage import DataError
 from modeseek._storage.container import HEAD, MAGIC, VERSION
+from modeseek._storage.errors import DataError
 from modeseek.io import save
 from modeseek.meanshift.bandwidth import Shrinking
 from modeseek.meanshift.chains import Checkpoint, Stopping, doubly_stochastic, make_problem, run

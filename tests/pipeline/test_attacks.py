@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from modeseek import ModeSeek
-from modeseek._storage import DataError, SourceChangedError, WriteError, atomic
+from modeseek._storage import atomic
+from modeseek._storage.errors import DataError, SourceChangedError, WriteError
 from modeseek._storage.formats import delimited
 from modeseek.pipeline import (
     DataOptions,

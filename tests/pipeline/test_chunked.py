@@ -16,7 +16,8 @@ import pytest
 from sklearn.base import clone
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
-from modeseek._storage import DataError, TextColumnError, read_table
+from modeseek._storage.errors import DataError, TextColumnError
+from modeseek._storage.reading import read_table
 from modeseek.pipeline import (
     DataOptions,
     OptionError,

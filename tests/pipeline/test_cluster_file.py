@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modeseek import MeanShift, ModeSeek
-from modeseek._storage import read_table
+from modeseek._storage.reading import read_table
 from modeseek.pipeline import DataOptions, OptionError, OutputConflict, Outputs, cluster_file, label_file
 from modeseek.prepare import Note
 from modeseek.prepare.scaling import fit_scaling

@@ -11,9 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from modeseek import MeanShift
-from modeseek._storage import DataError, MissingValueError, OutputSpec, Table, UnpackedSizeError, limit_unpacked
-from modeseek._storage.formats import ReadOptions
+from modeseek._storage.errors import DataError, MissingValueError, UnpackedSizeError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.formats.reader import ReadOptions
 from modeseek._storage.reading import open_reader, read_table
+from modeseek._storage.table import Table
+from modeseek._storage.unpacking import limit_unpacked
 from modeseek.pipeline import DataOptions, Outputs, PipelineConfig, cluster_file
 from modeseek.pipeline import dask as pipeline_dask
 from modeseek.prepare import TablePreparer

@@ -5,14 +5,16 @@ import stat
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from modeseek._storage import DataError, WorkFolder, work_folder, writing
-from modeseek._storage.atomic import put_in_place
-from modeseek._storage.work_folder import MARKER
+from modeseek._storage import work_folder, writing
+from modeseek._storage.atomic import atomic_path
+from modeseek._storage.errors import DataError
+from modeseek._storage.work_folder import MARKER, WorkFolder
 from modeseek.pipeline import DataOptions, PipelineInterrupted
 from modeseek.pipeline.resume import SKETCH
 from pipelines import At, X, cluster, interrupt, names
@@ -159,7 +161,9 @@ def test_a_refused_run_leaves_the_folder_of_the_other(points, tmp_path):
 
 ENTERED = """
     import os, sys
-    from modeseek._storage import DataError, WorkFolder, writing
+    from modeseek._storage import writing
+    from modeseek._storage.errors import DataError
+    from modeseek._storage.work_folder import WorkFolder
 
     target, entries = sys.argv[1], 0
     while entries < 100:
@@ -199,12 +203,16 @@ def test_rows_are_private_while_they_are_made(tmp_path, monkeypatch, ending):
     private.touch(mode=0o600)
     seen = set()
 
-    def watched(made, target):
-        seen.update(stat.S_IMODE(path.stat().st_mode) for path in made.parent.iterdir())
-        assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
-        put_in_place(made, target)
+    @contextmanager
+    def watched(target, mode=0o666, part=None):
+        with atomic_path(target, mode, part) as made:
+            yield made
+            assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
+            # other users cannot reach the files in the folder, whatever their permissions
+            own = [path for path in made.parent.iterdir() if path != part or target == str(private)]
+            seen.update(stat.S_IMODE(path.stat().st_mode) for path in own)
 
-    monkeypatch.setattr(writing, "put_in_place", watched)
+    monkeypatch.setattr(writing, "atomic_path", watched)
     umask = os.umask(0o022)
     try:
         for target in (private, new):

@@ -9,7 +9,7 @@ from PIL import Image
 from test_run_plots import film_like
 
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.datasets import paper_mixture
 from modeseek.plots import animate, animation
 

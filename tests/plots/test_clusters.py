@@ -14,9 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 
 from modeseek import BlurringMeanShift, ModeSeek
-from modeseek._storage import DataError
-from modeseek.plots import palette, plot_clusters, save_clusters
+from modeseek._storage.errors import DataError
+from modeseek.plots import palette, plot_clusters, save_figure
 from modeseek.plots.projection import MAX_EXACT_FEATURES, project
+from modeseek.plots.style import file_figure
 
 RNG = np.random.default_rng(0)
 PLANE = RNG.normal(size=(60, 2))
@@ -88,16 +89,16 @@ def test_principal_components(ax):
 def test_projection_against_an_svd():
     X = RNG.normal(size=(50, 6)) * np.arange(1, 7)
     U, S, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    assert_allclose(np.abs(project(X, X[:0], None).points), np.abs(U[:, :2] * S[:2]), atol=1e-9)
+    assert_allclose(np.abs(project(X, None).apply(X)), np.abs(U[:, :2] * S[:2]), atol=1e-9)
 
 
 def test_very_many_features():
     X = np.zeros((30, MAX_EXACT_FEATURES + 1))
     X[:, 0], X[:, 1] = RNG.normal(size=30) * 10, RNG.normal(size=30)
-    view = project(X, X[:0], None)
+    view = project(X, None)
     U, S, _ = np.linalg.svd(X[:, :2] - X[:, :2].mean(axis=0), full_matrices=False)  # the rest is zero
-    assert_allclose(np.abs(view.points), np.abs(U * S), atol=1e-6)
-    assert project(X[:1], X[:0], None).points.shape == (1, 2)
+    assert_allclose(np.abs(view.apply(X)), np.abs(U * S), atol=1e-6)
+    assert project(X[:1], None).apply(X[:1]).shape == (1, 2)
 
 
 @pytest.mark.parametrize("n_features", [1, 2])
@@ -177,7 +178,9 @@ def test_palette_colors_differ(n):
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_files_are_reproducible(tmp_path, suffix):
     for name in ("a", "b"):
-        save_clusters(tmp_path / (name + suffix), LABELS, PLANE, title="birds")
+        save_figure(
+            tmp_path / (name + suffix), plot_clusters(LABELS, PLANE, ax=file_figure().subplots(), title="birds").figure
+        )
     first, second = ((tmp_path / (name + suffix)).read_bytes() for name in ("a", "b"))
     assert first == second
     assert first.startswith({".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix])
@@ -188,14 +191,14 @@ def test_saving_does_not_import_pyplot(tmp_path, monkeypatch):
     ours = [module for name, module in sys.modules.items() if name.startswith("modeseek")]
     assert not any(value is pyplot for module in ours for value in vars(module).values())
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)  # importing it is an error
-    save_clusters(tmp_path / "a.png", [0, 1], [[0, 0], [1, 1]])
+    save_figure(tmp_path / "a.png", plot_clusters([0, 1], [[0, 0], [1, 1]], ax=file_figure().subplots()).figure)
 
 
 def test_failures_leave_no_file(tmp_path):
     with pytest.raises(ValueError, match="labels must have one entry"):
-        save_clusters(tmp_path / "a.png", [0], PLANE)
+        plot_clusters([0], PLANE, ax=file_figure().subplots())
     with pytest.raises(DataError, match=r"unknown ending '.pgn'. Did you mean '.png'\?"):
-        save_clusters(tmp_path / "a.pgn", LABELS, PLANE)
+        save_figure(tmp_path / "a.pgn", plot_clusters(LABELS, PLANE, ax=file_figure().subplots()).figure)
     assert not list(tmp_path.iterdir())
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from modeseek._storage import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
+from modeseek._storage.errors import DataError, IncompleteRowsError, MissingValueError, NoColumnsError, TextColumnError
 from modeseek._storage.table import Table
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
@@ -508,16 +508,14 @@ def test_chunks_give_the_preparation_of_the_whole_table(options):
     one = TablePreparer(**options).fit(whole)
     first = Table("file", whole.data.slice(0, 10), delimiter=",", first_row=0)
     settings = PrepareOptions(**options)
-    statistics, passes = Statistics.start(first, settings), 0
-    while True:
+    start, passes = Statistics.start(first, settings), 0
+    while start is not None:
         passes += 1
+        statistics = start
         for at in range(0, N, 10):
             chunk = Table("file", whole.data.slice(at, 10), delimiter=",", first_row=at)
-            statistics = statistics.add(chunk, statistics.values(chunk, settings), settings)
-        features = statistics.plan(first, settings).features
-        if features == statistics.features:
-            break
-        statistics = statistics.restart(features)
+            statistics, _ = statistics.add(chunk, settings)
+        start = statistics.next_pass(first, settings)
     other = TablePreparer(**options)
     other.finish(statistics, first, "euclidean")
     assert passes == 2

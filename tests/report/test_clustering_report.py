@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from modeseek import BlurringMeanShift, DoublyStochasticMeanShift, MeanShift, ModeSeek, StochasticMeanShift, __version__
 from modeseek._common.points import canonical_points
 from modeseek._common.types import Geometry
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.cli import app
 from modeseek.estimators.base import BaseClusterer
 from modeseek.estimators.result import FitData, FitSettings, make_result

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 
 from modeseek import DoublyStochasticMeanShift
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.plots import save_figure
 from modeseek.prepare import TablePreparer
 from modeseek.prepare.scaling import fit_scaling

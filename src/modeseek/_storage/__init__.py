@@ -1,7 +1,5 @@
 """Files: formats of tables, one container for models and states, images, and atomic writes.
 
-Names are exported by the modules that define them:
-
 - `errors`: what can be wrong with a file
 - `atomic`: files that appear complete or not at all
 - `table`, `cells`, `values`, `contents`: a table in memory, its cells, and what its columns hold
@@ -12,17 +10,3 @@ Names are exported by the modules that define them:
 - `work_folder`: the folder of a run that can be resumed
 - `image_files`: PNG, JPEG, TIFF, ...
 """
-
-from modeseek._storage.atomic import *  # noqa: F403
-from modeseek._storage.chunks import *  # noqa: F403
-from modeseek._storage.container import *  # noqa: F403
-from modeseek._storage.contents import *  # noqa: F403
-from modeseek._storage.encoding import *  # noqa: F403
-from modeseek._storage.errors import *  # noqa: F403
-from modeseek._storage.formats import *  # noqa: F403
-from modeseek._storage.image_files import *  # noqa: F403
-from modeseek._storage.reading import *  # noqa: F403
-from modeseek._storage.table import *  # noqa: F403
-from modeseek._storage.unpacking import *  # noqa: F403
-from modeseek._storage.work_folder import *  # noqa: F403
-from modeseek._storage.writing import *  # noqa: F403

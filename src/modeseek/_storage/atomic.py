@@ -1,6 +1,5 @@
 """Files that appear complete or not at all."""
 
-import errno
 import json
 import os
 import secrets
@@ -20,8 +19,6 @@ from typing import Any, TextIO
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError, WriteError
 
-__all__ = ["atomic_path", "check_target", "remove_parts", "standard_output", "temporary_folder", "write_json"]
-
 # temporary files and folders in use, which SIGTERM removes
 TEMPORARY: set[Path] = set()
 # permissions of files that only their owner can read, because their target may be private
@@ -33,12 +30,12 @@ NAME_BYTES = 255
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], mode: int = 0o666, part: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path to write to, which replaces `path` when the block ends without an error.
 
-    The temporary file is created empty next to the target, with the same suffix. When the block ends, the file is
-    flushed to the disk and renamed. If the block raises an error, the file is removed, and an existing target is
-    unchanged. In the main thread, SIGTERM also removes the file, unless the program handles this signal.
+    The temporary file is created empty. When the block ends, the file is flushed to the disk and renamed. If the block
+    raises an error, the file is removed, and an existing target is unchanged. In the main thread, SIGTERM also removes
+    the file, unless the program handles this signal.
 
     Parameters
     ----------
@@ -47,6 +44,9 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     mode : int
         Permissions of a new file, less the umask. An existing file keeps its permissions, and the temporary file never
         has more.
+    part : Path, optional
+        The temporary file, on the file system of the target. The default is a hidden file next to the target, with the
+        same suffix.
 
     Yields
     ------
@@ -68,7 +68,7 @@ def atomic_path(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[Pat
     [('a.txt', 'whole')]
     """
     target = _real_file(path)
-    part = temporary_name(target)
+    part = temporary_name(target) if part is None else part
     try:
         with _removed_on_sigterm(part):
             known = target.stat().st_mode & 0o777 if target.exists() else None
@@ -160,59 +160,6 @@ def remove_parts(path: str | os.PathLike[str]) -> None:
     """Remove the temporary files of killed processes next to a file, which no other process may be writing."""
     for part in temporary_paths(Path(os.path.realpath(path))):
         _remove(part)
-
-
-def put_in_place(made: Path, path: str | os.PathLike[str]) -> None:
-    """Rename a complete file to a target, in one step.
-
-    Parameters
-    ----------
-    made : Path
-        The file. If it is on another file system than the target, it is copied as by `atomic_path`.
-    path : str or path-like
-        The target. The target of a link is replaced, and the link is kept. An existing target keeps its permissions; a
-        new one gets those that the umask gives.
-
-    Raises
-    ------
-    DataError
-        If the target cannot be written; `made` is unchanged then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "made").write_text("whole")
-    >>> put_in_place(folder / "made", folder / "a.txt")
-    >>> [(file.name, file.read_text()) for file in folder.iterdir()]
-    [('a.txt', 'whole')]
-    """
-    target = _real_file(path)
-    try:
-        flush(made, os.O_RDWR)
-        if target.exists():
-            # fails for a read-only target, which must not be replaced
-            os.close(os.open(target, os.O_WRONLY))
-            made.chmod(target.stat().st_mode & 0o777)
-        else:
-            made.chmod(_default_mode(made))
-        os.replace(made, target)
-        _flush_folder(target.parent)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise WriteError(path, error) from error
-        with atomic_path(path) as part:
-            shutil.copyfile(made, part)
-
-
-def _default_mode(beside: Path) -> int:
-    """Return the permissions of new files, by creating one: reading `os.umask` would change it for all threads."""
-    probe = temporary_name(beside)
-    create(probe, 0o666)
-    try:
-        return probe.stat().st_mode & 0o777
-    finally:
-        probe.unlink()
 
 
 def standard_output() -> TextIO:

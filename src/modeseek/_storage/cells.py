@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._common.types import Array
+from modeseek._storage.pyarrow_modules import pa, pc
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "."})
 # parts of the patterns of STYLES, which are regular expressions of RE2
@@ -91,10 +92,8 @@ def correction(cell: object) -> str:
 
 def to_array(column: Any) -> NDArray[Any]:
     """Return an Arrow column as a NumPy array: of numbers, or of objects if a value is missing or not a number."""
-    import pyarrow.types as types
-
     column = plain_column(column)
-    numeric = types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)
     if numeric and not column.null_count:
         return column.to_numpy()
     return np.fromiter(to_objects(column), dtype=object, count=len(column))
@@ -102,8 +101,6 @@ def to_array(column: Any) -> NDArray[Any]:
 
 def to_objects(column: Any) -> list[Any]:
     """Return an Arrow column as Python objects, or as text if Python cannot represent its dates or times."""
-    import pyarrow as pa
-
     try:
         return list(plain_column(column).to_pylist())
     except (OverflowError, ValueError):
@@ -133,9 +130,6 @@ def to_numbers(column: Any, style: str = "plain") -> tuple[Array, int | None]:
     >>> to_numbers(pa.chunked_array([["$68.4k", "$950"]]), "factor")[0]
     array([68400.,   950.])
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain_column(column)
     kind = column.type
     if pa.types.is_boolean(kind):
@@ -169,8 +163,6 @@ def number_styles(column: Any) -> tuple[str, ...]:
     >>> [number_styles(pa.chunked_array([each])) for each in texts]
     [('point',), (), ('factor',), ('point', 'factor')]
     """
-    import pyarrow.compute as pc
-
     column = plain_column(column)
     values, bad = to_numbers(column)
     if bad is None:
@@ -187,8 +179,6 @@ def number_styles(column: Any) -> tuple[str, ...]:
 
 def count_numbers(column: Any, style: str = "plain") -> int:
     """Return the number of cells of a column that are numbers in a style."""
-    import pyarrow.compute as pc
-
     column = plain_column(column)
     if style == "plain" or not is_text(column):
         return sum(is_number(str(cell)) for cell in to_objects(column))
@@ -209,8 +199,6 @@ def main_style(column: Any) -> str:
 
 def _units(present: Any, style: str = "point") -> list[str]:
     """Return the distinct currencies and units of numeric cells; "" stands for cells without a unit."""
-    import pyarrow.compute as pc
-
     factors = "kKMB" if style == "factor" else ""
     numbers = rf"\d[eE][+-]?\d+|[\d.,+\-(){BLANKS}{factors}]"
     return list(pc.unique(pc.replace_substring_regex(present, numbers, "")).to_pylist())
@@ -224,8 +212,6 @@ def same_unit(units: Iterable[str]) -> bool:
 
 def present_cells(column: Any) -> Any:
     """Return the cells of a column of text that are not missing, without blanks around them."""
-    import pyarrow.compute as pc
-
     trimmed, missing = trimmed_cells(column)
     return trimmed.filter(pc.invert(missing))
 
@@ -250,8 +236,6 @@ def mixed_units(column: Any) -> list[str]:
     >>> [mixed_units(pa.chunked_array([each])) for each in (["$5", "€7"], ["$5", "7"], ["u", "v"])]
     [['$', '€'], [], []]
     """
-    import pyarrow.compute as pc
-
     if not is_text(column := plain_column(column)):
         return []
     present = pc.unique(present_cells(column))
@@ -262,9 +246,6 @@ def mixed_units(column: Any) -> list[str]:
 
 def _plain_numbers(column: Any, style: str) -> Any:
     """Rewrite the cells that fit `style` in the style "plain"; leave other cells unchanged."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if style == "plain":
         return column
     trimmed, _ = trimmed_cells(column)
@@ -300,9 +281,6 @@ def _cell_by_cell(cells: list[Any]) -> tuple[Array, int | None]:
 
 def trimmed_cells(column: Any) -> tuple[Any, Any]:
     """Return the cells without blanks around them, and which of them stand for missing values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     trimmed = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     return trimmed, pc.is_in(pc.utf8_lower(trimmed), value_set=pa.array(sorted(MISSING), trimmed.type))
 
@@ -318,9 +296,6 @@ def without_codes(column: Any, codes: Sequence[str]) -> Any:
     >>> without_codes(pa.chunked_array([["a", " x ", "-999.0"]]), ["-999", "x"]).to_pylist()
     ['a', None, None]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain_column(column)
     numbers = [float(code) for code in codes if is_number(code)]
     if is_text(column):
@@ -340,13 +315,9 @@ def without_codes(column: Any, codes: Sequence[str]) -> Any:
 
 def plain_column(column: Any) -> Any:
     """Return a dictionary-encoded Arrow column as a column of its values; return other columns unchanged."""
-    import pyarrow as pa
-
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def is_text(column: Any) -> bool:
     """Return whether a column holds text."""
-    import pyarrow as pa
-
     return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)

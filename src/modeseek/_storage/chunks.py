@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from modeseek._common.storable import storable
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import STANDARD_STREAM, Format, Position, Reader, ReadOptions, input_format
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions
+from modeseek._storage.formats.registry import input_format
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek._storage.reading import check_source, open_reader, readable
 from modeseek._storage.table import Table
-
-__all__ = ["Chunk", "Chunks", "Place", "open_chunks"]
 
 
 @storable()
@@ -58,11 +58,9 @@ class Chunks:
     Attributes
     ----------
     readers : tuple of Reader
-    format : Format
     """
 
     readers: tuple[Reader, ...]
-    format: Format
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -149,7 +147,7 @@ def open_chunks(
             raise DataError(f"'{path}': {input_format(path).name} is read in memory only: save it in another format.")
         readers.append(open_reader(path, options))
         _check_alike(readers[0], readers[-1], input_format(path) is input_format(paths[0]))
-    return Chunks(tuple(readers), input_format(paths[0]))
+    return Chunks(tuple(readers))
 
 
 def _check_alike(first: Reader, other: Reader, same_format: bool) -> None:

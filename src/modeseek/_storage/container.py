@@ -21,7 +21,6 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -32,10 +31,8 @@ from modeseek._common.hints import did_you_mean
 from modeseek._common.resources import NotEnoughMemory, check_memory
 from modeseek._common.storable import require
 from modeseek._storage.atomic import atomic_path
-from modeseek._storage.encoding import check_type, decode, encode
+from modeseek._storage.encoding import check_type, decode, distinct_names, encode
 from modeseek._storage.errors import DataError
-
-__all__ = ["read_container", "write_container"]
 
 # no text begins with these bytes, and programs that convert line ends change them
 MAGIC = b"\x89MODESEEK\r\n\x1a"
@@ -220,19 +217,12 @@ def _parse(text: bytes) -> dict[str, Any]:
     if why := _too_large(text):
         raise _Damaged(f"its record {why}")
     try:
-        record = json.loads(text.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_refuse)
+        record = json.loads(text.decode("utf-8"), object_pairs_hook=distinct_names, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise _Damaged("its record is not JSON") from None
     if not isinstance(record, dict) or not isinstance(record.get("arrays"), list):
         raise _Damaged("its record does not declare arrays")
     return record
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name twice")
-    return found
 
 
 def _refuse(constant: str) -> Any:

@@ -8,8 +8,7 @@ import numpy as np
 
 from modeseek._common.storable import storable
 from modeseek._storage.cells import is_text, plain_column, present_cells, to_numbers, trimmed_cells
-
-__all__ = ["Content"]
+from modeseek._storage.pyarrow_modules import pa, pc
 
 # float64 represents all integers up to this magnitude
 EXACT = 1 << 53
@@ -55,9 +54,6 @@ def content_of(column: Any) -> Content:
     >>> [content_of(pa.chunked_array([each])).is_respelled for each in (["2.0", "0.5"], ["2.50"], ["2", "2.0"], ["+2"])]
     [False, True, True, True]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = plain_column(column)
     if column.null_count == len(column):
         return Content.EMPTY
@@ -83,9 +79,6 @@ def _content_of_decimals(column: Any) -> Content:
 
 
 def _content_of_text(column: Any) -> Content:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     present = present_cells(column)
     whole = pc.match_substring_regex(present, r"^(0|-?[1-9][0-9]{0,18})$")
     integers, others = present.filter(whole), present.filter(pc.invert(whole))
@@ -105,9 +98,6 @@ def _content_of_text(column: Any) -> Content:
 
 def _content_of_fractions(cells: Any) -> Content:
     """Return the kinds of values in cells of text, none of which is missing or an integer."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     # numbers with leading zeros and integers of many digits are taken for identifiers, which a float would change
     changed = pc.any(pc.match_substring_regex(cells, r"^[+-]?(0[0-9]|[0-9]{16,}$)")).as_py()
     cells = pc.unique(cells)
@@ -136,9 +126,6 @@ def to_typed(column: Any, content: Content, *, feature: bool) -> Any:
 
     A column with numbers such as 1.10 and +5 remains text, unless it is a feature: a column that was clustered.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not is_text(column) or content.is_text or not content or (content.is_respelled and not feature):
         return column
     trimmed, missing = trimmed_cells(column)

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from modeseek._common.storable import STORABLE, STORED_BY_NAME, require
 
-__all__ = ["NotStorableError"]
-
 ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Arrays = dict[str, NDArray[Any]]
 
@@ -50,6 +48,14 @@ class NotStorableError(TypeError):
             parameter = name.rpartition(".")[2]
             message = f"{name} is a generator ({kind.__name__}), whose state changes: use a seed, as {parameter}=0."
         super().__init__(message)
+
+
+def distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has two values with the same name")
+    return found
 
 
 def encode(value: Any, name: str, arrays: Arrays) -> Any:

@@ -7,21 +7,6 @@ from typing import Any
 from modeseek._common.hints import did_you_mean
 from modeseek._common.resources import format_bytes
 
-__all__ = [
-    "DataError",
-    "HeaderOnlyError",
-    "IncompleteRowsError",
-    "MissingValueError",
-    "NameTakenError",
-    "NoColumnsError",
-    "SourceChangedError",
-    "TextColumnError",
-    "UnknownColumnError",
-    "UnknownFormatError",
-    "UnpackedSizeError",
-    "WriteError",
-]
-
 
 class DataError(ValueError):
     """A file that cannot be read, written or used; the message names the file, the place and the remedy.

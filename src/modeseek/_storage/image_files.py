@@ -14,8 +14,6 @@ from modeseek._storage.errors import DataError
 from modeseek._storage.reading import check_exists
 from modeseek._storage.unpacking import check_unpacked
 
-__all__ = ["IMAGE_SUFFIXES", "LABEL_SUFFIXES", "ImageFile", "read_image", "write_image"]
-
 TIFF_SUFFIXES = (".tif", ".tiff")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF_SUFFIXES, ".npy", ".bmp", ".webp")
 # formats that hold integers of more than 8 bits without loss

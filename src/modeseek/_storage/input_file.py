@@ -16,8 +16,11 @@ from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 from modeseek._storage.errors import DataError, SourceChangedError
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import BoundedStream, unpacked_bound
 
+# name that stands for standard input or output
+STANDARD_STREAM = "-"
 # bytes of a compressed file that are read at once
 BLOCK_BYTES = 1 << 16
 # bytes of the dictionary that an xz file may always use: twice as many as with the highest preset of xz
@@ -25,8 +28,6 @@ DICTIONARY_BYTES = 1 << 27
 
 
 def _open_zstd(raw: BinaryIO) -> BinaryIO:
-    import pyarrow as pa
-
     return pa.CompressedInputStream(raw, "zstd")
 
 

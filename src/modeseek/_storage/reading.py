@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats import FORMATS, STANDARD_STREAM, Format, InputFile, Reader, ReadOptions, input_format
+from modeseek._storage.formats.base import Format
 from modeseek._storage.formats.npy import read_header
 from modeseek._storage.formats.npz import open_archive
-from modeseek._storage.input_file import PACKED, is_remote, split_endings, split_part
+from modeseek._storage.formats.reader import Reader, ReadOptions
+from modeseek._storage.formats.registry import FORMATS, input_format
+from modeseek._storage.input_file import PACKED, STANDARD_STREAM, InputFile, is_remote, split_endings, split_part
 from modeseek._storage.table import Table
-
-__all__ = ["parse_table", "read_arrays", "read_bytes", "read_table"]
 
 # the first bytes, in lower case, of files that hold no table
 NO_TABLES = {b"%pdf": "a PDF document", b"<!doctype html": "a web page", b"<html": "a web page"}

@@ -29,8 +29,7 @@ from modeseek._storage.errors import (
     UnknownColumnError,
     place_of,
 )
-
-__all__ = ["Features", "Table"]
+from modeseek._storage.pyarrow_modules import pa
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -100,8 +99,6 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        import pyarrow as pa
-
         # polars exports text as string_view, which few functions of Arrow accept
         for j, each in enumerate(self.data.schema):
             if str(each.type) == "string_view":
@@ -118,15 +115,11 @@ class Table:
         >>> table.columns, table.n_rows
         (('x', 'y'), 2)
         """
-        import pyarrow as pa
-
         return cls(source, pa.table([pa.array(np.asarray(each)) for each in arrays], names=list(columns)), **more)
 
     @classmethod
     def concatenate(cls, tables: Sequence[Table]) -> Table:
         """Join the chunks of a file into one table of the whole file."""
-        import pyarrow as pa
-
         first = tables[0]
         finders = [table.find_lines for table in tables if table.find_lines is not None]
         return cls(
@@ -200,18 +193,17 @@ class Table:
         if any(bad is not None for _, bad in taken):
             text = [j for j, (_, bad) in zip(chosen, taken, strict=True) if bad is not None]
             gaps = zip(chosen, names, (~np.isfinite(values)).sum(axis=0).tolist(), strict=True)
-            self.refuse_text(text, {name: count for j, name, count in gaps if count and j not in text})
+            raise self.text_error(text, {name: count for j, name, count in gaps if count and j not in text})
         if not np.isfinite(values).all():
             self.refuse_gaps(values, names)
         return Features(values, names)
 
-    def with_missing(self, codes: Sequence[str]) -> Table:
+    def with_missing(self, codes: Sequence[str | float]) -> Table:
         """Return the table with missing values in place of cells that equal one of `codes`."""
         if not codes:
             return self
-        import pyarrow as pa
 
-        columns = [without_codes(column, codes) for column in self.data.columns]
+        columns = [without_codes(column, [*map(str, codes)]) for column in self.data.columns]
         return replace(self, data=pa.table(columns, names=list(self.columns)))
 
     def check_free(self, name: str) -> None:
@@ -232,20 +224,14 @@ class Table:
             return self._positions[name]
         raise UnknownColumnError(self.source, name, tuple(self._positions))
 
-    def refuse_text(
+    def text_error(
         self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
-    ) -> NoReturn:
-        """Raise a `TextColumnError` about columns with text.
+    ) -> TextColumnError:
+        """Return the error about columns with text.
 
         `missing` counts the missing values of numeric columns, and `style` is how the numbers of the first column
         should be written.
         """
-        raise self.text_error(columns, missing, style)
-
-    def text_error(
-        self, columns: Sequence[int], missing: Mapping[str, int] | None = None, style: str = "plain"
-    ) -> TextColumnError:
-        """Return the error that `refuse_text` raises."""
         column = self.data.column(columns[0])
         row = to_numbers(column, style)[1]
         if row is None:  # numbers of different units

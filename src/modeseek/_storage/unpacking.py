@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from modeseek._common.overrides import override_limit
 from modeseek._storage.errors import UnpackedSizeError
-
-__all__ = ["BoundedStream", "check_unpacked", "given_limit", "limit_unpacked", "unpacked_bound"]
+from modeseek._storage.pyarrow_modules import pa, pc
 
 # bytes of a number, and of a missing value
 NUMBER_BYTES = 8
@@ -70,9 +69,6 @@ def check_unpacked(source: str, unpacked: int, packed: int) -> None:
 
 def unpacked_size(array: Any) -> int:
     """Return the size of an Arrow array after values that are stored once, and used often, are repeated."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = str(array.type)
     if pa.types.is_dictionary(array.type):
         used = array.indices.drop_null().to_numpy(zero_copy_only=False)
@@ -99,9 +95,6 @@ def unpacked_size(array: Any) -> int:
 
 def _sizes(values: Any) -> NDArray[np.int64]:
     """Return the size of each value of an Arrow array; an upper bound for nested ones."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = values.type
     if pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind):
         return np.asarray(pc.fill_null(pc.binary_length(values), 0)).astype(np.int64)

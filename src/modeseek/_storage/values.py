@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from modeseek._storage.cells import to_array, to_objects
+from modeseek._storage.pyarrow_modules import pa
 
 # larger integers do not fit into a decimal of Arrow
 MAX_DECIMAL = 10**76
@@ -30,8 +31,6 @@ def arrow_table(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Any:
     >>> to_values(table.column(0), table.field(0))
     [1, 'a', True]
     """
-    import pyarrow as pa
-
     arrays = [_arrow_column(column) for column in columns]
     marks = [MIXED if mixed else None for _, mixed in arrays]
     fields = [
@@ -42,8 +41,6 @@ def arrow_table(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Any:
 
 def _arrow_column(values: Sequence[Any]) -> tuple[Any, bool]:
     """Return values as an Arrow array, and whether it is text from which `to_values` can restore several types."""
-    import pyarrow as pa
-
     try:
         array = pa.array(values, from_pandas=True)
         # Arrow converts text to bytes if the column also has bytes, and adds missing names to objects
@@ -95,10 +92,8 @@ def as_text(value: Any) -> str:
 
 def to_values(column: Any, field: Any) -> list[Any]:
     """Return an Arrow column as Python objects: decimals of scale 0 as integers, mixed columns with their types."""
-    import pyarrow.types as types
-
     values = to_objects(column)
-    if types.is_decimal(column.type) and not column.type.scale:
+    if pa.types.is_decimal(column.type) and not column.type.scale:
         return [None if each is None else int(each) for each in values]
     if field.metadata is not None and MIXED.items() <= field.metadata.items():
         return [None if each is None else _json_value(each) for each in values]
@@ -107,9 +102,7 @@ def to_values(column: Any, field: Any) -> list[Any]:
 
 def to_cells(column: Any) -> list[Any]:
     """Return an Arrow column as the cells of a text file: nested values as JSON, bytes as hexadecimal digits."""
-    import pyarrow.types as types
-
-    if types.is_nested(column.type) or types.is_interval(column.type):
+    if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
         return [
             None if each is None else json.dumps(each, default=as_text, ensure_ascii=False)
             for each in to_objects(column)
@@ -120,6 +113,4 @@ def to_cells(column: Any) -> list[Any]:
 
 def is_bytes(kind: Any) -> bool:
     """Return whether a type is one of bytes."""
-    import pyarrow.types as types
-
-    return types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)

@@ -12,8 +12,6 @@ from modeseek._storage.atomic import PRIVATE, TOKEN, create, flush, temporary_na
 from modeseek._storage.container import read_container, write_container
 from modeseek._storage.errors import DataError
 
-__all__ = ["WorkFolder"]
-
 STATE = "state.modeseek"
 LOCK = "lock"
 # content of the lock file, which identifies a folder made by `WorkFolder`

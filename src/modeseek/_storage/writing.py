@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modeseek._storage.atomic import PRIVATE, atomic_path, create, put_in_place, standard_output
-from modeseek._storage.errors import DataError, WriteError
-from modeseek._storage.formats import STANDARD_STREAM, OutputSpec, format_of
+from modeseek._storage.atomic import PRIVATE, atomic_path, standard_output
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import OutputSpec
 from modeseek._storage.formats.delimited import output_delimiter, write_rows
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.pyarrow_modules import feather, pa
 from modeseek._storage.table import Table
-
-__all__ = ["ChunkWriter", "check_chunk_target", "check_writable", "with_columns", "write_table"]
 
 
 def write_table(
@@ -108,14 +109,12 @@ class ChunkWriter:
 
     def write(self, table: Table, added: Mapping[str, ArrayLike]) -> int:
         """Write a chunk with added columns; return the number of chunks written so far."""
-        from pyarrow.feather import write_feather
-
         chunk = with_columns(table, added)
         if self._folder is None:
             write_rows(standard_output(), self._spec, [chunk], header=not self._at)
         else:
             with atomic_path(self._part(self._at), PRIVATE) as part:
-                write_feather(chunk, str(part))
+                feather.write_feather(chunk, str(part))
         self._at += 1
         return self._at
 
@@ -124,23 +123,17 @@ class ChunkWriter:
         if self._folder is None:
             return
         whole = self._folder / f"rows{Path(self._target).suffix.lower()}"
-        try:
-            whole.unlink(missing_ok=True)
-            create(whole, PRIVATE)
-            format_of(self._target).write(whole, self._spec, self._chunks())
-        except OSError as error:
-            raise WriteError(whole, error) from error
-        put_in_place(whole, self._target)
+        # a killed run may have left it
+        whole.unlink(missing_ok=True)
+        with atomic_path(self._target, part=whole) as part:
+            format_of(self._target).write(part, self._spec, self._chunks())
 
     def _chunks(self) -> Iterator[Any]:
-        import pyarrow as pa
-        from pyarrow.feather import read_table
-
         rows = 0
         for number in range(self._at):
             try:
                 # without threads, which cannot be started if memory is short
-                chunk = read_table(str(self._part(number)), use_threads=False)
+                chunk = feather.read_table(str(self._part(number)), use_threads=False)
             except pa.ArrowException as error:
                 raise DataError(f"cannot read '{self._part(number)}': {error}.") from error
             rows += len(chunk)
@@ -151,8 +144,6 @@ class ChunkWriter:
 
 def with_columns(table: Table, added: Mapping[str, ArrayLike]) -> Any:
     """Return the data of a table with added columns, as an Arrow table."""
-    import pyarrow as pa
-
     data = table.data
     for name, values in added.items():
         data = data.append_column(name, values if isinstance(values, pa.Array) else pa.array(np.asarray(values)))

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from modeseek._common.resources import NotEnoughMemory
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.cli import options as o
 from modeseek.cli.commands import UsageError, add_command
 from modeseek.cli.signals import sigterm_as_ctrl_c

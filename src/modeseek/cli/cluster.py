@@ -2,23 +2,20 @@
 
 import inspect
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
-from typing import Any, NoReturn, get_type_hints
+from dataclasses import fields
+from itertools import chain
+from typing import Any, NoReturn
 
 from modeseek._common.progress import show_progress
-from modeseek._storage import STANDARD_STREAM
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
-from modeseek.cli.messages import library_errors, name_setting, print_note
-from modeseek.cli.options import BANDWIDTHS, DEFAULT_ALGORITHM, MEAN_SHIFT, METHOD, ClusterOptions
+from modeseek.cli.messages import library_errors, name_setting, option_name, print_note
+from modeseek.cli.options import DEFAULT_ALGORITHM, ClusterOptions
 from modeseek.cli.screen import show_result
 from modeseek.estimators import ESTIMATORS
 from modeseek.pipeline import DataOptions, Outputs, PipelineInterrupted, cluster_file
-
-# options whose estimator parameter has another name
-PARAMETERS = {"chains": "n_chains", "jobs": "n_jobs"}
-# options that are parameters of estimators: those of these groups, and some others
-PARAMETER_GROUPS = (METHOD, MEAN_SHIFT, BANDWIDTHS)
-OTHER_PARAMETERS = ("jobs", "checkpoint", "checkpoint_every")
 
 
 def run(options: ClusterOptions) -> None:
@@ -26,27 +23,8 @@ def run(options: ClusterOptions) -> None:
     if options.out_of_core is False and len(options.files) > 1:
         raise UsageError("--in-memory takes one file: several files are read in chunks, one after the other.")
     estimator = build_estimator(options)
-    data = DataOptions(
-        options.columns,
-        options.ignore or (),
-        options.scale,
-        options.encode,
-        options.missing,
-        options.strict,
-        options.header,
-        options.truth,
-        options.missing_values or (),
-    )
-    outputs = Outputs(
-        options.output,
-        options.json,
-        options.plot,
-        options.report,
-        options.save,
-        options.name,
-        options.guard_formulas,
-        name_setting,
-    )
+    data = DataOptions(**_given(options, [each.name for each in fields(DataOptions)]))
+    outputs = Outputs(**_given(options, [each.name for each in fields(Outputs)]), name_setting=name_setting)
     try:
         with library_errors(), nullcontext() if options.quiet else show_progress("modeseek") as line:
             result = cluster_file(
@@ -99,36 +77,30 @@ def build_estimator(options: ClusterOptions) -> Any:
     """
     algorithm = options.algorithm or DEFAULT_ALGORITHM
     accepted = {each: inspect.signature(kind).parameters for each, kind in ESTIMATORS.items()}
-    own, parameters = accepted[algorithm], {}
-    for name, value in _given(options).items():
-        parameter = PARAMETERS.get(name, name)
-        if parameter not in own:
-            owners = [each for each in ESTIMATORS if parameter in accepted[each]]
-            raise UsageError(_misplaced(name, options.algorithm, owners))
-        parameters[parameter] = value
+    parameters = _given(options, chain(*accepted.values()))
     # the seed has a default, and algorithms without randomness do not take one
-    if "random_state" in own:
-        parameters["random_state"] = options.seed
+    if "random_state" not in accepted[algorithm]:
+        del parameters["random_state"]
+    for name in parameters:
+        if name not in accepted[algorithm]:
+            owners = [each for each in ESTIMATORS if name in accepted[each]]
+            raise UsageError(_misplaced(name, options.algorithm, owners))
+    if "nu" in parameters:
+        with suppress(ValueError):
+            parameters["nu"] = float(parameters["nu"])
+    if options.sketch == "none":
+        parameters["sketch"] = None
     return ESTIMATORS[algorithm](**parameters, verbose=int(not options.quiet))
 
 
-def _given(options: ClusterOptions) -> dict[str, Any]:
-    """Return the values of the given options that are parameters of estimators, by option name."""
-    hints = get_type_hints(ClusterOptions, include_extras=True)
-    groups = {name: hint.__metadata__[0].group for name, hint in hints.items() if name != "files"}
-    names = [name for name, group in groups.items() if group in PARAMETER_GROUPS and name != "algorithm"]
-    given = {name: getattr(options, name) for name in (*names, *OTHER_PARAMETERS)}
-    given = {name: value for name, value in given.items() if value is not None}
-    if "nu" in given:
-        with suppress(ValueError):
-            given["nu"] = float(given["nu"])
-    if given.get("sketch") == "none":
-        given["sketch"] = None
-    return given
+def _given(options: ClusterOptions, names: Iterable[str]) -> dict[str, Any]:
+    """Return the options that have one of these names and a value."""
+    wanted = {*names}
+    return {name: value for name, value in vars(options).items() if name in wanted and value is not None}
 
 
 def _misplaced(option: str, algorithm: str | None, owners: list[str]) -> str:
-    name = f"--{option.replace('_', '-')}"
+    name = option_name(option)
     which = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
     if algorithm is None:
         return f"{name} is an option of another algorithm: add --algorithm {which}."

@@ -38,11 +38,11 @@ class Option(NamedTuple):
 class BaseCommand:
     """Base class of the options of a command."""
 
-    jobs: int | None = None
+    n_jobs: int | None = None
 
     def check(self) -> None:
         """Raise `UsageError` for mistakes that are found without loading scientific libraries."""
-        if self.jobs == 0:
+        if self.n_jobs == 0:
             raise UsageError("--jobs must not be 0: give a number of cores, or -1 for all.")
 
     def around(self) -> AbstractContextManager[object]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from modeseek import diarization as d
 from modeseek._common.text import counted, printable
-from modeseek._storage import STANDARD_STREAM, TextColumnError, standard_output, write_json
+from modeseek._storage.atomic import standard_output, write_json
+from modeseek._storage.errors import TextColumnError
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors
 from modeseek.cli.options import DiarizeOptions
@@ -44,7 +46,7 @@ def run(options: DiarizeOptions) -> None:
         options.max_speakers,
         d.EmbeddingTransform(options.centre, options.components, options.whiten),
         options.seed,
-        options.jobs,
+        options.n_jobs,
         int(not options.quiet),
     )
     start = time.perf_counter()

@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from modeseek._common.validation import check_choice
-from modeseek._storage import STANDARD_STREAM, DataError, UnknownFormatError
-from modeseek._storage.formats.base import IMAGES, SOUNDS
-from modeseek._storage.input_file import is_remote
+from modeseek._storage.errors import DataError, UnknownFormatError
+from modeseek._storage.formats.registry import IMAGES, SOUNDS
+from modeseek._storage.input_file import STANDARD_STREAM, is_remote
 from modeseek._storage.reading import check_source
 from modeseek.cli.commands import UsageError
 

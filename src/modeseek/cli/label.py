@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modeseek._storage import MissingValueError, TextColumnError
+from modeseek._storage.errors import MissingValueError, TextColumnError
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import LabelOptions
@@ -14,7 +14,9 @@ def run(options: LabelOptions) -> None:
     """Label the rows of the file, and write them."""
     with library_errors():
         try:
-            label_file(options.model, options.file, options.output, label_column=options.name, notify=print_note)
+            label_file(
+                options.model, options.file, options.output, label_column=options.label_column, notify=print_note
+            )
         except TextColumnError as error:
             raise UsageError(error.explain("empty the cell, so that its row gets no cluster")) from error
         except MissingValueError as error:

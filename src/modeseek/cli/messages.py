@@ -7,8 +7,9 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Annotated, Any, get_origin, get_type_hints
 
-from modeseek._storage import (
+from modeseek._storage.errors import (
     HeaderOnlyError,
     IncompleteRowsError,
     MissingValueError,
@@ -18,18 +19,9 @@ from modeseek._storage import (
     UnpackedSizeError,
 )
 from modeseek.cli.commands import UsageError
+from modeseek.cli.options import ClusterOptions
 from modeseek.pipeline.errors import OptionError, OutputConflict, ResumeMismatch, SchedulerError
 from modeseek.pipeline.options import Note
-
-# options whose names differ from the names of the parameters of the library
-OPTIONS = {
-    "rows": "-o",
-    "model": "--save",
-    "label_column": "--name",
-    "n_chains": "--chains",
-    "n_jobs": "--jobs",
-    "random_state": "--seed",
-}
 
 
 @contextmanager
@@ -43,7 +35,7 @@ def library_errors() -> Iterator[None]:
 
 def print_note(note: Note) -> None:
     """Print a note of the library on standard error."""
-    option = f" ({_option(note.option)} {shlex.quote(note.value)})" if note.option else ""
+    option = f" ({option_name(note.option)} {shlex.quote(note.value)})" if note.option else ""
     text = f"note: {' '.join(note.text.removesuffix('.').split())}{option}."
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
@@ -82,17 +74,17 @@ def message_of(error: Exception) -> str:
                 f"{error.problem}: if you trust the file, raise the bound, for example with --max-unpacked {gigabytes}."
             )
         case OptionError():
-            return f"{_option(error.option)} {error.problem}"
+            return f"{option_name(error.option)} {error.problem}"
         case OutputConflict(path="-"):
-            options = f"{_option(error.other)} - and {_option(error.output)} -"
+            options = f"{option_name(error.other)} - and {option_name(error.output)} -"
             return f"{options} both write to standard output: give one of them a file name."
         case OutputConflict():
-            other = error.other if " " in error.other else f"the path of {_option(error.other)}"
-            return f"{_option(error.output)} {error.path} is also {other}: choose another path."
+            other = error.other if " " in error.other else f"the path of {option_name(error.other)}"
+            return f"{option_name(error.output)} {error.path} is also {other}: choose another path."
         case ResumeMismatch():
             difference = error.difference
             if error.name not in ("files", "version"):
-                difference = f"{_option(error.name)} was {_value(error.old)} and is now {_value(error.new)}"
+                difference = f"{option_name(error.name)} was {_value(error.old)} and is now {_value(error.new)}"
             return (
                 f"'{error.folder}' holds the state of an interrupted run, but {difference}: repeat that command, or "
                 "add --restart to start over."
@@ -108,7 +100,7 @@ def name_setting(name: str, value: object) -> str:
     >>> name_setting("n_chains", 8)
     '`--chains 8`'
     """
-    return f"`{_option(name)}`" if value is None else f"`{_option(name)} {value}`"
+    return f"`{option_name(name)}`" if value is None else f"`{option_name(name)} {value}`"
 
 
 def _codes(words: Iterable[str]) -> str:
@@ -119,8 +111,11 @@ def _joined(names: Iterable[str]) -> str:
     return shlex.quote(",".join(names))
 
 
-def _option(name: str) -> str:
-    return OPTIONS.get(name, f"--{name.replace('_', '-')}")
+def option_name(name: str) -> str:
+    """Return the option that sets a parameter of the library."""
+    hint: Any = get_type_hints(ClusterOptions, include_extras=True).get(name)
+    names = hint.__metadata__[0].names if get_origin(hint) is Annotated else ""
+    return names.split()[-1].partition("/")[0] if names else f"--{name.replace('_', '-')}"
 
 
 def _value(value: object) -> str:

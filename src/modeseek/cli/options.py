@@ -68,10 +68,10 @@ class ClusterOptions(BaseCommand):
         CSV, TSV or other delimited text and JSON lines, also compressed (gz, bz2, xz, zst, zip); Parquet, Arrow,
         Feather, NPY, NPZ, Excel and OpenDocument (FILE::SHEET), SQLite and DuckDB (FILE::TABLE); - reads text from
         standard input. Several files must have the same columns.
-    output : FILE
+    rows : FILE
         Write the rows with their cluster, and with their confidence if the algorithm computes it. The suffix sets
         the format; - prints CSV.
-    name : NAME
+    label_column : NAME
         Name of the column of clusters. Default: cluster.
     plot : FILE
         Write a picture (PNG, SVG, PDF). More than two features are projected onto two principal components.
@@ -80,7 +80,7 @@ class ClusterOptions(BaseCommand):
         and Python code for the same result.
     json : FILE
         Write a summary as JSON; - prints it.
-    save : FILE
+    model : FILE
         Write the fitted model (.modeseek), for 'modeseek label'. It contains no code.
     guard_formulas : flag
         In text output, prefix cells that a spreadsheet would run as formulas with '.
@@ -126,14 +126,14 @@ class ClusterOptions(BaseCommand):
         Clusters with fewer rows become noise, with label -1. Default: 1, no limit.
     max_cluster_size : N
         Clusters with more rows are split (modeseek). Default: no limit.
-    chains : N
+    n_chains : N
         Run N chains and return their consensus, with a confidence for each row (dsms, sms). Default: 1.
     sketch : auto|grid|sample|none
         Cluster a sketch: weighted points that stand for many rows. auto: above 50,000 rows (modeseek: 1,000,000).
         Default: auto.
-    seed : N
+    random_state : N
         Random seed; the same seed gives the same clusters. Default: 0.
-    jobs : N
+    n_jobs : N
         Number of processor cores; -1 uses all.
     restart : flag
         Start over instead of resuming an interrupted run with the same -o FILE.
@@ -178,12 +178,12 @@ class ClusterOptions(BaseCommand):
     """
 
     files: list[str]
-    output: Annotated[str | None, Option(RESULTS, "--output -o")] = None
-    name: Annotated[str, Option(RESULTS)] = "cluster"
+    rows: Annotated[str | None, Option(RESULTS, "--output -o")] = None
+    label_column: Annotated[str, Option(RESULTS, "--name")] = "cluster"
     plot: Annotated[str | None, Option(RESULTS)] = None
     report: Annotated[str | None, Option(RESULTS)] = None
     json: Annotated[str | None, Option(RESULTS)] = None
-    save: Annotated[str | None, Option(RESULTS)] = None
+    model: Annotated[str | None, Option(RESULTS, "--save")] = None
     guard_formulas: Annotated[bool, Option(RESULTS, "--guard-formulas")] = False
     quiet: Annotated[bool, Option(RESULTS, "--quiet -q")] = False
     columns: Annotated[list[str] | None, Option(DATA)] = None
@@ -203,10 +203,10 @@ class ClusterOptions(BaseCommand):
     max_clusters: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
     min_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
     max_cluster_size: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
-    chains: Annotated[int | None, Option(METHOD, limits=POSITIVE)] = None
+    n_chains: Annotated[int | None, Option(METHOD, "--chains", limits=POSITIVE)] = None
     sketch: Annotated[str | None, Option(METHOD)] = None
-    seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
-    jobs: Annotated[int | None, Option(RUN)] = None
+    random_state: Annotated[int, Option(RUN, "--seed", limits={"min": 0})] = 0
+    n_jobs: Annotated[int | None, Option(RUN, "--jobs")] = None
     restart: Annotated[bool, Option(RUN, "--restart")] = False
     checkpoint: Annotated[str | None, Option(RUN)] = None
     checkpoint_every: Annotated[float | None, Option(RUN)] = None
@@ -243,7 +243,8 @@ class ClusterOptions(BaseCommand):
         """Return a context in which functions are compiled on several cores, if this is the first run."""
         from modeseek.cli.compiling import compiling_helpers
 
-        return compiling_helpers() if self.algorithm in (None, DEFAULT_ALGORITHM) and self.jobs != 1 else nullcontext()
+        helps = self.algorithm in (None, DEFAULT_ALGORITHM) and self.n_jobs != 1
+        return compiling_helpers() if helps else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -261,14 +262,14 @@ class LabelOptions(BaseCommand):
         Rows with the columns of the model, in any order; - reads text from standard input.
     output : FILE
         Write the rows with their clusters; - prints them. Default: -.
-    name : NAME
+    label_column : NAME
         Name of the column of clusters. Default: cluster.
     """
 
     model: str
     file: str
     output: Annotated[str, Option(None, "--output -o")] = "-"
-    name: Annotated[str, Option()] = "cluster"
+    label_column: Annotated[str, Option(None, "--name")] = "cluster"
 
     def check(self) -> None:
         """Raise `UsageError` for a missing file."""
@@ -384,7 +385,7 @@ class DiarizeOptions(BaseCommand):
         Scale the principal components to equal variance.
     seed : N
         Random seed; the same seed gives the same turns. Default: 0.
-    jobs : N
+    n_jobs : N
         Number of processor cores; -1 uses all.
     """
 
@@ -408,7 +409,7 @@ class DiarizeOptions(BaseCommand):
     components: Annotated[int | None, Option(SPEAKERS)] = None
     whiten: Annotated[bool, Option(SPEAKERS, "--whiten")] = False
     seed: Annotated[int, Option(RUN, limits={"min": 0})] = 0
-    jobs: Annotated[int | None, Option(RUN)] = None
+    n_jobs: Annotated[int | None, Option(RUN, "--jobs")] = None
 
 
 @dataclass(frozen=True)
@@ -455,7 +456,7 @@ class PaperOptions(BaseCommand):
         Repetitions of each setting. Default: 100; 5 with --quick.
     seed : N
         Random seed; the same seed gives the same data, byte for byte. Default: 0.
-    jobs : N
+    n_jobs : N
         Number of processes; -1 uses all cores. It does not change the results. Default: -1.
     out : FOLDER
         Folder for all files. Default: modeseek-paper.
@@ -472,7 +473,7 @@ class PaperOptions(BaseCommand):
     figures: list[str] | None = None
     runs: Annotated[int | None, Option(None, limits={"min": 1})] = None
     seed: Annotated[int, Option(None, limits={"min": 0})] = 0
-    jobs: Annotated[int, Option()] = -1
+    n_jobs: Annotated[int, Option(None, "--jobs")] = -1
     out: Annotated[str, Option(None, "--out -o")] = "modeseek-paper"
     quick: Annotated[bool, Option(None, "--quick")] = False
     quiet: Annotated[bool, Option(None, "--quiet -q")] = False

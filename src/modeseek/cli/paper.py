@@ -33,7 +33,7 @@ def run(options: PaperOptions) -> None:
                 figures,
                 runs=options.runs,
                 seed=options.seed,
-                n_jobs=options.jobs,
+                n_jobs=options.n_jobs,
                 quick=options.quick,
                 engine=options.engine,
                 bar=bar,

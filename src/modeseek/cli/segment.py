@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from modeseek._common.progress import show_progress
 from modeseek._common.text import counted, printable
 from modeseek._common.version import __version__
-from modeseek._storage import LABEL_SUFFIXES, STANDARD_STREAM, atomic_path, read_image, write_image, write_json
+from modeseek._storage.atomic import atomic_path, write_json
+from modeseek._storage.image_files import LABEL_SUFFIXES, read_image, write_image
+from modeseek._storage.input_file import STANDARD_STREAM
 from modeseek.cli.commands import UsageError
 from modeseek.cli.messages import library_errors, print_note
 from modeseek.cli.options import SegmentOptions

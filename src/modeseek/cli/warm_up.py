@@ -6,24 +6,19 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 
-from modeseek import (
-    BlurringMeanShift,
-    DoublyStochasticMeanShift,
-    MeanShift,
-    ModeSeek,
-    StochasticMeanShift,
-)
+from modeseek import MeanShift, ModeSeek, StochasticMeanShift
 from modeseek._common.helper_processes import helper_processes
 from modeseek.cli.options import WarmUpOptions
+from modeseek.estimators import ESTIMATORS
 
 # numbers of features: low and high dimensions use different engines
 DIMENSIONS = (2, 16)
 # groups of estimators and dimensions, to compile in parallel: different groups need different functions. The mean
 # shifts have a bandwidth, because the automatic bandwidth would need the functions of ModeSeek
 GROUPS: tuple[tuple[tuple[Any, int], ...], ...] = (
-    ((StochasticMeanShift(2.0, random_state=0), 2),),
+    ((StochasticMeanShift(2.0), 2),),
     ((ModeSeek(), 2), (MeanShift(2.0), 2), (MeanShift(8.0), 16)),
-    ((StochasticMeanShift(8.0, random_state=0), 16),),
+    ((StochasticMeanShift(8.0), 16),),
 )
 
 
@@ -38,14 +33,8 @@ def run(options: WarmUpOptions) -> None:
         for process in processes:
             process.wait()
     for d in DIMENSIONS:
-        for estimator in (
-            ModeSeek(),
-            MeanShift(),
-            BlurringMeanShift(),
-            StochasticMeanShift(random_state=0),
-            DoublyStochasticMeanShift(random_state=0),
-        ):
-            _fit(estimator, d)
+        for kind in ESTIMATORS.values():
+            _fit(kind(), d)
     print(f"compiled in {time.monotonic() - start:.0f} s")
 
 
@@ -59,4 +48,6 @@ def fit_groups(first: int, step: int) -> None:
 def _fit(estimator: Any, d: int) -> None:
     points = np.random.default_rng(d).normal(size=(300, d))
     points[:150] += 8.0
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
     estimator.fit(points)

@@ -11,7 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from modeseek._common.hints import did_you_mean
 from modeseek._common.text import printable
-from modeseek._storage import DataError, atomic_path, read_bytes
+from modeseek._storage.atomic import atomic_path
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import read_bytes
 from modeseek.diarization.diarization import Diarization
 from modeseek.diarization.turns import MAX_TIME, Turn, to_annotation
 

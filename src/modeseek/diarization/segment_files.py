@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import did_you_mean
 from modeseek._common.types import Array
-from modeseek._storage import DataError, read_arrays, read_table
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import read_arrays, read_table
 from modeseek.diarization.rttm import read_text, read_turns
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")

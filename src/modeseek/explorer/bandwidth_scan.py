@@ -102,8 +102,7 @@ class BandwidthScan:
                 rows = np.random.default_rng(3).choice(len(X), self.data.config.max_scan_rows, replace=False)
                 X, groups = X[rows], None if groups is None else groups[rows]
             model = self.settings.make_estimator()
-            found = self.data.automatic_range(model)
-            self.base = Range(*(found.h_inf,) * 3) if "bandwidth" in self.settings.fields else found
+            self.base = self.data.automatic_range(model)
             self.grid = self._make_grid(self.base.h_max)
             for h in self.grid.tolist():
                 self.rows = [*self.rows, self._fit(X, groups, h, self.base)]

@@ -11,8 +11,9 @@ from sklearn.utils import Bunch
 
 from modeseek._common.text import printable
 from modeseek._common.types import IntArray
-from modeseek._storage import DataError, Table, parse_table, read_table
-from modeseek._storage.table import unique_names
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import parse_table, read_table
+from modeseek._storage.table import Table, unique_names
 from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.prepare import TablePreparer
 
@@ -72,16 +73,15 @@ class Dataset:
 
 def inspect_table(table: Table, name: str, config: ExplorerConfig = DEFAULT) -> Dataset:
     """Determine the roles of the columns of a table."""
-    preparer = TablePreparer()
-    facts = preparer.facts(table)
+    preparer = TablePreparer().fit(table)
     groups = [
         column
         for column, cells in zip(unique_names(table.columns), table.cells, strict=True)
         if 2 <= len(set(cells[:10_000].tolist())) <= config.max_groups
     ]
-    kept = preparer.fit(table).kept_columns_
+    kept = preparer.kept_columns_
     # columns that are not clustered by default, such as identifiers, can still be selected on the page
-    numeric = [column for column, each in facts.items() if column in kept or (each.styles and each.kind)]
+    numeric = [column for column, each in preparer.facts_.items() if column in kept or (each.styles and each.kind)]
     notes = [f"{str(note)[:1].upper()}{str(note)[1:]}." for note in (*table.notes, *preparer.notes_)]
     return Dataset(name, table, tuple(numeric), tuple(groups), tuple(notes), kept)
 

@@ -7,17 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from modeseek._common.text import counted
-from modeseek._storage import read_bytes, write_table
+from modeseek._storage.reading import read_bytes
+from modeseek._storage.writing import write_table
 from modeseek.estimators.result import FitResult
 from modeseek.explorer.animated_run import AnimatedRun
 from modeseek.explorer.prepared_data import PreparedData
 from modeseek.explorer.run_settings import RunSettings
-from modeseek.pipeline.outputs import empty_elsewhere
-from modeseek.plots import save_clusters
+from modeseek.pipeline.outputs import empty_elsewhere, save_picture
 from modeseek.prepare import TablePreparer
+from modeseek.prepare.preparation import Prepared
 from modeseek.report import fit_code
 from modeseek.report.python_code import file_data_code
 
@@ -39,26 +37,9 @@ def export_labels(run: AnimatedRun, result: FitResult) -> bytes:
 
 def export_figure(run: AnimatedRun, result: FitResult, *, suffix: str) -> bytes:
     """Return a figure of the clusters, in the format of `suffix`."""
-    data, centers = run.data, np.asarray(result.centers, dtype=np.float64)
-    X = data.X
-    if run.settings.metric == "cosine":
-        X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    elif X.shape[1] <= 2:  # the axes have the names of columns, so show the values before scaling
-        X, centers = data.raw, data.preparer.inverse_transform(centers)
-    count = counted(result.n_clusters, "cluster")
-
-    def save(path: Path) -> None:
-        save_clusters(
-            path,
-            result.labels,
-            X,
-            centers=centers if len(centers) else None,
-            confidence=result.confidence,
-            feature_names=[_without_math(name) for name in data.columns],
-            title=_without_math(f"{Path(data.dataset.name).name}: {count}"),
-        )
-
-    return _written(f"clusters{suffix}", save)
+    data, name = run.data, Path(run.data.dataset.name).name
+    prepared = Prepared(data.complete, data.raw, data.X)
+    return _written(f"clusters{suffix}", lambda path: save_picture(path, name, result, prepared, data.preparer))
 
 
 def run_code(data: PreparedData, settings: RunSettings) -> str:
@@ -91,10 +72,6 @@ def _written(name: str, write: Callable[[Path], None]) -> bytes:
         path = Path(folder, name)
         write(path)
         return read_bytes(path)
-
-
-def _without_math(text: str) -> str:
-    return text.replace("$", r"\$")
 
 
 def _unused_name(name: str, taken: tuple[str, ...]) -> str:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from modeseek._common.points import Points, canonical_points
 from modeseek._common.types import Array, Geometry, IntArray
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.estimators.chain_clusterer import ChainClusterer
 from modeseek.estimators.stepwise import prepare_fit
 from modeseek.explorer.config import DEFAULT, ExplorerConfig
 from modeseek.explorer.dataset import Dataset
-from modeseek.plots.projection import principal_components, project
+from modeseek.plots.projection import project
 from modeseek.prepare import TablePreparer
 from modeseek.selection.bandwidths import Range
 
@@ -110,17 +110,13 @@ class Projector:
 
     def __init__(self, points: Points, rows: IntArray, names: Sequence[str]):
         self._points, self.rows = points, rows
-        X = points.to_data(points.values).astype(np.float64)
-        self._components = principal_components(X, 2) if X.shape[1] > 2 else None
-        axes = project(X, X[:1], list(names)).axes
-        self.axes = (axes[0], axes[1] if len(axes) > 1 else "")
+        self._projection = project(points.to_data(points.values).astype(np.float64), list(names))
+        self.axes = (*self._projection.axes, "")[:2]
         self.start = self(points.values)
 
     def __call__(self, state: Array) -> Array:
         """Return the positions of the drawn points, (m, 2) float32."""
-        X = self._points.to_data(state[self.rows]).astype(np.float64)
-        if self._components is not None:
-            X = self._components.apply(X)
-        elif X.shape[1] == 1:
+        X = self._projection.apply(self._points.to_data(state[self.rows]).astype(np.float64))
+        if X.shape[1] == 1:
             X = np.column_stack([X, np.random.default_rng(1).uniform(-1, 1, len(X))])
         return X.astype(np.float32)

@@ -13,7 +13,7 @@ from modeseek._common.hints import AdviceWarning
 from modeseek._common.storable import require, storable
 from modeseek._common.types import IntArray
 from modeseek._common.version import __version__
-from modeseek._storage import read_container, write_container
+from modeseek._storage.container import read_container, write_container
 from modeseek.estimators import ESTIMATORS
 from modeseek.estimators.state import FittedState, fitted_state, restore_state
 from modeseek.prepare.preparation import Preparation

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 import modeseek
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.meanshift.chains_on_dask import dask_client
 from modeseek.paper.experiment import Experiment, Job
 from modeseek.paper.rows import Row, Rows

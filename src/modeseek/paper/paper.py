@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from modeseek._common.validation import check_choice, check_integer
-from modeseek._storage import DataError
+from modeseek._storage.errors import DataError
 from modeseek.paper.absorption import AbsorptionWalks
 from modeseek.paper.against_sms import Clusters, Imbalance, Outliers
 from modeseek.paper.bandwidth_range import BandwidthRange

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from joblib import Parallel, delayed
 
 from modeseek import __version__
-from modeseek._storage import atomic_path
+from modeseek._storage.atomic import atomic_path
 from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, Findings, judge, reading_name
 from modeseek.paper.experiment import Experiment, report_texts
 from modeseek.paper.job_list import config_json

@@ -8,20 +8,12 @@ from typing import NoReturn
 import numpy as np
 
 from modeseek._common.types import Stage
-from modeseek._storage import (
-    Chunk,
-    ChunkWriter,
-    DataError,
-    OutputSpec,
-    SourceChangedError,
-    Table,
-    WriteError,
-    check_chunk_target,
-    check_writable,
-    format_of,
-    open_chunks,
-)
-from modeseek._storage.table import unique_names
+from modeseek._storage.chunks import Chunk, open_chunks
+from modeseek._storage.errors import DataError, SourceChangedError, WriteError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.table import Table, unique_names
+from modeseek._storage.writing import ChunkWriter, check_chunk_target, check_writable
 from modeseek.estimators.state import labelled_copy, resume_stream, stream_sketch
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import PipelineInterrupted
@@ -106,7 +98,7 @@ class _ChunkedRun:
         state = self._label(state)
         shown = self._shown(state) if job.outputs.plot is not None or job.outputs.report is not None else None
         result = result_of_job(job, self.preparer, state.counts, fit.seconds)
-        write_extras(job, result, shown, chunked=True)
+        write_extras(job, result, shown)
         if self.writer is not None:
             self.writer.finish()
         self.store.remove()
@@ -119,11 +111,10 @@ class _ChunkedRun:
         while state.step == STATISTICS:
             state = self._pass(state, self._add_statistics, columns)
             assert state.statistics is not None
-            features = state.statistics.plan(self.first, self.options).features
-            if features == state.statistics.features:
+            again = state.statistics.next_pass(self.first, self.options)
+            if again is None:
                 return state.next_pass(SKETCH)
-            # later rows contradict the first chunk: the features change, and the pass starts again
-            state = ResumeState(STATISTICS, statistics=state.statistics.restart(features))
+            state = ResumeState(STATISTICS, statistics=again)
         return state
 
     def _pass(
@@ -164,8 +155,8 @@ class _ChunkedRun:
 
     def _add_statistics(self, state: ResumeState, chunk: Chunk) -> ResumeState:
         assert state.statistics is not None
-        values = state.statistics.values(chunk.table, self.options)
-        return state.read(values, statistics=state.statistics.add(chunk.table, values, self.options))
+        statistics, values = state.statistics.add(chunk.table, self.options)
+        return state.read(values, statistics=statistics)
 
     def _prepare(self, state: ResumeState, chunk: Chunk) -> tuple[ResumeState, Prepared]:
         """Return the state with the numbers of a chunk in its checksum, and the prepared rows of the chunk."""

@@ -1,16 +1,26 @@
-"""`cluster_file`, which clusters the rows of data files."""
+"""`cluster_file`, which clusters the rows of data files, and the pipeline for a file that fits into memory."""
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, input_format
-from modeseek.pipeline.errors import OptionError
+from modeseek._storage.formats.registry import input_format
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import check_writable, write_table
+from modeseek.estimators.table import RowCounts
+from modeseek.pipeline.errors import OptionError, PipelineInterrupted
+from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
-from modeseek.pipeline.outputs import check_outputs
-from modeseek.pipeline.result import PipelineResult
+from modeseek.pipeline.outputs import Shown, added_columns, check_outputs, write_extras
+from modeseek.pipeline.result import PipelineResult, result_of_job
+from modeseek.pipeline.result_notes import filled_notes
+from modeseek.pipeline.truth import TruthComparison
 
 DEFAULT_DATA = DataOptions()
 DEFAULT_OUTPUTS = Outputs()
@@ -103,9 +113,7 @@ def cluster_file(
         from modeseek.pipeline.chunked import cluster_in_chunks
 
         return cluster_in_chunks(job)
-    from modeseek.pipeline.in_memory import cluster_in_memory
-
-    return cluster_in_memory(job)
+    return _cluster_in_memory(job)
 
 
 def _read_in_chunks(job: PipelineJob, out_of_core: bool | None) -> bool:
@@ -117,3 +125,42 @@ def _read_in_chunks(job: PipelineJob, out_of_core: bool | None) -> bool:
     if out_of_core is not None or job.files[0] == STANDARD_STREAM or not path.is_file():
         return bool(out_of_core)
     return path.stat().st_size > job.config.large_file_bytes and input_format(path).chunked
+
+
+def _cluster_in_memory(job: PipelineJob) -> PipelineResult:
+    """Read a file, cluster its rows and write the outputs.
+
+    Raises
+    ------
+    PipelineInterrupted
+        If the fit was interrupted; the result so far is written first.
+    """
+    outputs, estimator = job.outputs, job.estimator
+    table = read_table(job.files[0], header=job.data.header)
+    if outputs.rows is not None:
+        table.check_free(outputs.label_column)
+    preparer = job.data.preparer(table, job.metric)
+    prepared = preparer.fit_table(table, job.metric)
+    job.note(*table.notes, *preparer.notes_)
+    if outputs.rows is not None:
+        check_writable(table, outputs.rows, preparer.kept_columns_)
+    check_directions(job, table, prepared.complete, prepared.X)
+    fit = run_fit(job, lambda: estimator.fit(prepared.X))
+    if fit.interrupted and not estimator.__sklearn_is_fitted__():
+        raise PipelineInterrupted(None)
+    found = estimator.result_
+    if preparer.missing == "median":
+        gaps = np.isnan(preparer.preparation_.values(table)[prepared.complete])
+        job.note(*filled_notes(found.labels, np.asarray(gaps.any(axis=1))))
+    counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
+    result = result_of_job(job, preparer, counts, fit.seconds, prepared.complete)
+    if job.data.truth is not None:
+        cells = table.cells[table.position(job.data.truth)][prepared.complete].tolist()
+        result = replace(result, truth=TruthComparison.of(job.data.truth, cells, found.labels))
+    if outputs.rows is not None:
+        added = added_columns(job, table.columns, found.labels, found.confidence, prepared.complete)
+        write_table(table, outputs.rows, added, features=preparer.kept_columns_, guard=outputs.guard_formulas)
+    write_extras(job, result, Shown(table, prepared, estimator))
+    if fit.interrupted:
+        raise PipelineInterrupted(result)
+    return result

@@ -15,26 +15,18 @@ from typing import Any
 import numpy as np
 
 from modeseek._common.types import Array
-from modeseek._storage import (
-    STANDARD_STREAM,
-    Content,
-    DataError,
-    OutputSpec,
-    Reader,
-    SourceChangedError,
-    Table,
-    check_target,
-    check_writable,
-    format_of,
-    given_limit,
-    input_format,
-    limit_unpacked,
-    open_chunks,
-    read_table,
-    with_columns,
-)
-from modeseek._storage.input_file import is_remote
-from modeseek._storage.table import unique_names
+from modeseek._storage.atomic import check_target
+from modeseek._storage.chunks import open_chunks
+from modeseek._storage.contents import Content
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.base import OutputSpec
+from modeseek._storage.formats.reader import Reader
+from modeseek._storage.formats.registry import format_of, input_format
+from modeseek._storage.input_file import STANDARD_STREAM, is_remote
+from modeseek._storage.reading import read_table
+from modeseek._storage.table import Table, unique_names
+from modeseek._storage.unpacking import given_limit, limit_unpacked
+from modeseek._storage.writing import check_writable, with_columns
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import OptionError, PipelineInterrupted, SchedulerError
 from modeseek.pipeline.fit import run_fit
@@ -102,7 +94,6 @@ def connect(address: str, kept: str, *, timeout: float = 10.0) -> Iterator[Any]:
 def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
     """Run the pipeline on the workers of a Dask cluster, which read the files, and label and write their rows."""
     _check(job)
-    stamps = _stamps(job)
     with connect(address, "nothing was written", timeout=job.config.scheduler_timeout):
         rows = _open_rows(job)
         first, columns = rows.first, rows.first.columns
@@ -117,7 +108,7 @@ def cluster_on_dask(job: PipelineJob, address: str) -> PipelineResult:
             raise PipelineInterrupted(None)
         if job.estimator.result_.sketch is not None:
             job.note(f"clustered by a sketch: {job.estimator.result_.sketch}")
-        counts = _label(job, rows, preparer, stamps)
+        counts = _label(job, rows, preparer)
     result = result_of_job(job, preparer, counts, fit.seconds)
     write_extras(job, result, None)
     return result
@@ -149,10 +140,13 @@ class _DaskRows:
     parts : list of delayed Table
     first : Table
         The rows of the first part.
+    readers : list of Reader
+        Readers of the local files.
     """
 
     parts: list[Any]
     first: Table
+    readers: list[Reader]
 
     def contents(self) -> tuple[Content, ...]:
         """Return the kinds of values in each column, over all parts."""
@@ -176,16 +170,17 @@ def _open_rows(job: PipelineJob) -> _DaskRows:
     # not Dask's own readers: they convert integers with missing values to floats, and treat [ and * in a name as a
     # pattern
     sources: list[tuple[Reader | str, tuple[int, int]]] = []
+    readers: list[Reader] = []
     for file in job.files:
         if is_remote(file):
             sources.append((file, (0, -1)))
             continue
-        (reader,) = open_chunks([os.path.abspath(file)], header=job.data.header).readers
-        sources += [(reader, part) for part in reader.parts(job.config.dask_part_bytes)]
+        readers += open_chunks([os.path.abspath(file)], header=job.data.header).readers
+        sources += [(readers[-1], part) for part in readers[-1].parts(job.config.dask_part_bytes)]
     load = delayed(partial(_load, job.data.header, given_limit()), pure=False)
     first = load(*sources[0]).compute()
     check = delayed(partial(_check_alike, first.data.schema), pure=False)
-    return _DaskRows([check(load(*each)) for each in sources], first)
+    return _DaskRows([check(load(*each)) for each in sources], first, readers)
 
 
 def _load(header: bool | None, bound: float | None, source: Reader | str, part: tuple[int, int]) -> Table:
@@ -200,11 +195,6 @@ def _check_alike(schema: Any, table: Table) -> Table:
     return table
 
 
-def _stamps(job: PipelineJob) -> dict[str, tuple[int, int]]:
-    """Return the size and modification time of each local file."""
-    return {file: (os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in job.files if os.path.isfile(file)}
-
-
 def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
     """Return a fitted preparer. Its statistics add up the parts in the order of the rows, as without Dask."""
     from dask import delayed
@@ -212,17 +202,14 @@ def _prepare(job: PipelineJob, rows: _DaskRows) -> TablePreparer:
     first = rows.first
     preparer = job.data.preparer(first, job.metric)
     options = preparer.options()
-    start = Statistics.start(first, options)
-    while True:
-        statistics: Any = start
-        for part in rows.parts:
-            statistics = delayed(partial(_add_statistics, options), pure=False)(statistics, part)
-        statistics = statistics.compute()
-        features = statistics.plan(first, options).features
-        if features == statistics.features:
-            preparer.finish(statistics, first, job.metric)
-            return preparer
-        start = statistics.restart(features)
+    add = delayed(partial(_add_statistics, options), pure=False)
+    start: Statistics | None = Statistics.start(first, options)
+    while start is not None:
+        lazy: Any = reduce(add, rows.parts, start)
+        statistics: Statistics = lazy.compute()
+        start = statistics.next_pass(first, options)
+    preparer.finish(statistics, first, job.metric)
+    return preparer
 
 
 def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
@@ -235,10 +222,10 @@ def _matrix(preparer: TablePreparer, table: Table | None) -> Any:
 
 
 def _add_statistics(options: PrepareOptions, statistics: Statistics, table: Table) -> Statistics:
-    return statistics.add(table, statistics.values(table, options), options) if table.n_rows else statistics
+    return statistics.add(table, options)[0] if table.n_rows else statistics
 
 
-def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: dict[str, tuple[int, int]]) -> RowCounts:
+def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer) -> RowCounts:
     """Label and write the rows, and return their counts; the output folder gets its name when it is complete."""
     from dask import compute, delayed
 
@@ -257,9 +244,8 @@ def _label(job: PipelineJob, rows: _DaskRows, preparer: TablePreparer, stamps: d
         write = partial(_write_part, draft, preparer, spec, fit.n_clusters)
         jobs = [delayed(write, pure=False)(*each) for each in enumerate(zip(parts, added, strict=True))]
         counts: Sequence[RowCounts] = compute(*jobs)
-        for file, stamp in _stamps(job).items():
-            if stamp != stamps[file]:
-                raise SourceChangedError(f"'{file}'")
+        for reader in rows.readers:
+            reader.file.check_unchanged(reader.stamp)
         if draft is not None and folder is not None:
             # incomplete files of workers that died, or files of workers that were too late
             for left in draft.glob("*.draft"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeseek._storage import STANDARD_STREAM
+from modeseek._storage.input_file import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from modeseek.pipeline.result import PipelineResult

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from modeseek._common.hints import ScaleWarning
 from modeseek._common.types import Array, Stage
-from modeseek._storage import DataError, Table
+from modeseek._storage.errors import DataError
+from modeseek._storage.table import Table
 from modeseek.pipeline.options import PipelineJob
 
 

@@ -5,7 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from modeseek._storage import STANDARD_STREAM, DataError, read_table, writable_suffixes, write_table
+from modeseek._storage.errors import DataError
+from modeseek._storage.formats.registry import writable_suffixes
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.reading import read_table
+from modeseek._storage.writing import write_table
 from modeseek.io import read_model
 from modeseek.pipeline.outputs import check_label_column, check_targets, empty_elsewhere
 from modeseek.prepare import Note

@@ -2,19 +2,21 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from modeseek._common.text import NameSetting, printable, python_setting
 from modeseek._common.types import Watcher
-from modeseek._storage import STANDARD_STREAM, Table, format_of
-from modeseek._storage.table import unique_names
+from modeseek._storage.formats.registry import format_of
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare import Note, TablePreparer
+from modeseek.prepare.config import PrepareOptions
 
 
 @dataclass(frozen=True)
-class DataOptions:
+class DataOptions(PrepareOptions):
     r"""How the columns of a file become features; see `modeseek.prepare.TablePreparer`.
 
     Attributes
@@ -52,33 +54,21 @@ class DataOptions:
     array([2, 1])
     """
 
-    columns: Sequence[str] | None = None
-    ignore: Sequence[str] = ()
     scale: str | None = None
-    encode: str = "drop"
-    missing: str = "drop"
-    strict: bool = False
     header: bool | None = None
     truth: str | None = None
-    missing_values: Sequence[str] = ()
 
     def preparer(self, table: Table, metric: str) -> TablePreparer:
         """Return the unfitted preparer for a table with all columns, or for the first chunk of this table."""
         names = unique_names(table.columns)
-        columns = None if self.columns is None else split_names(self.columns, names)
-        ignore = (*split_names(self.ignore, names), *(() if self.truth is None else (self.truth,)))
-        default = "standard" if metric == "euclidean" else "none"
-        scale = default if self.scale is None else self.scale
-        codes = tuple(code.strip() for each in self.missing_values for code in str(each).split(","))
-        return TablePreparer(
-            columns=columns,
-            ignore=ignore,
-            encode=self.encode,
-            missing=self.missing,
-            scale=scale,
-            missing_values=codes,
-            strict=self.strict,
-        )
+        given = {each.name: getattr(self, each.name) for each in fields(PrepareOptions)}
+        if self.columns is not None:
+            given["columns"] = split_names(self.columns, names)
+        given["ignore"] = (*split_names(self.ignore, names), *(() if self.truth is None else (self.truth,)))
+        if self.scale is None:
+            given["scale"] = "standard" if metric == "euclidean" else "none"
+        given["missing_values"] = tuple(code.strip() for each in self.missing_values for code in str(each).split(","))
+        return TablePreparer(**given)
 
 
 def split_names(names: Sequence[str], columns: Sequence[str]) -> list[str]:

@@ -13,13 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modeseek._common.sphere import unit_rows
 from modeseek._common.text import counted, listed, printable
 from modeseek._common.types import Array
-from modeseek._storage import STANDARD_STREAM, Table, WorkFolder, check_target, format_of, writable_suffixes, write_json
-from modeseek._storage.input_file import local_path
+from modeseek._storage.atomic import check_target, write_json
+from modeseek._storage.formats.registry import format_of, writable_suffixes
+from modeseek._storage.input_file import STANDARD_STREAM, local_path
+from modeseek._storage.pyarrow_modules import pa
+from modeseek._storage.table import Table
+from modeseek._storage.work_folder import WorkFolder
+from modeseek.estimators.result import FitResult
 from modeseek.pipeline.errors import OptionError, OutputConflict
 from modeseek.pipeline.options import PipelineJob
 from modeseek.pipeline.result import PipelineResult, pipeline_record
+from modeseek.prepare import TablePreparer
 from modeseek.prepare.preparation import Prepared
 
 # limits on columns that were not clustered: shown with each row of the report, and listed by name
@@ -127,8 +134,6 @@ def added_columns(
 
 def empty_elsewhere(values: Array, complete: NDArray[np.bool_]) -> Any:
     """Return an Arrow array with values where `complete` is true, and empty cells elsewhere."""
-    import pyarrow as pa
-
     whole = np.zeros(len(complete), values.dtype)
     whole[complete] = values
     return pa.array(whole, mask=~complete)
@@ -157,8 +162,8 @@ class Shown:
         return self.table.cells[column][self.prepared.complete].tolist()
 
 
-def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, *, chunked: bool = False) -> None:
-    """Write the JSON summary, the model, the picture and the report."""
+def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None) -> None:
+    """Write the JSON summary and the model; and the picture and the report, if there are rows to show."""
     outputs = job.outputs
     if outputs.json is not None:
         write_json(outputs.json, pipeline_record(job, result))
@@ -166,33 +171,40 @@ def write_extras(job: PipelineJob, result: PipelineResult, shown: Shown | None, 
         from modeseek.io import save
 
         save(result.estimator, outputs.model, preparer=result.preparer)
-    if outputs.plot is not None and shown is not None:
-        _draw(job, result, shown)
-    if outputs.report is not None and shown is not None:
-        _write_report(job, result, shown, chunked=chunked)
+    if shown is None:
+        return
+    if outputs.plot is not None:
+        save_picture(str(outputs.plot), job.title, shown.estimator.result_, shown.prepared, result.preparer)
+    if outputs.report is not None:
+        _write_report(job, result, shown)
 
 
-def _draw(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
-    from modeseek.plots import save_clusters
+def save_picture(
+    path: str | os.PathLike[str], name: str, fit: FitResult, prepared: Prepared, preparer: TablePreparer
+) -> None:
+    """Write the picture of a clustered table: one or two features in their units, or components of more."""
+    from modeseek.plots import plot_clusters, save_figure
+    from modeseek.plots.style import file_figure, without_math
 
-    (_, X, scaled), centers = shown.prepared, result.clusters.centers
-    if job.metric == "cosine":
-        X, centers = scaled / np.linalg.norm(scaled, axis=1, keepdims=True), result.fit.centers
-    elif X.shape[1] > 2:
-        # the picture shows principal components, which are those of the prepared features
-        X, centers = scaled, result.fit.centers
-    save_clusters(
-        str(job.outputs.plot),
-        shown.estimator.result_.labels,
+    X, centers = prepared.X, fit.centers
+    if fit.index.points.geometry.metric == "cosine":
+        X = unit_rows(X)
+    elif X.shape[1] <= 2:
+        X, centers = prepared.values, preparer.inverse_transform(centers)
+    figure = file_figure()
+    plot_clusters(
+        fit.labels,
         X,
-        centers=centers if len(centers) else None,
-        confidence=shown.estimator.result_.confidence,
-        feature_names=result.features,
-        title=f"{job.title}: {counted(len(centers), 'cluster')}",
+        centers=centers,
+        confidence=fit.confidence,
+        feature_names=[without_math(each) for each in preparer.preparation_.names],
+        ax=figure.subplots(),
+        title=without_math(f"{name}: {counted(fit.n_clusters, 'cluster')}"),
     )
+    save_figure(path, figure)
 
 
-def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chunked: bool) -> None:
+def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown) -> None:
     from modeseek.report import write_report
 
     table, prepared = shown.table, shown.prepared
@@ -221,23 +233,22 @@ def _write_report(job: PipelineJob, result: PipelineResult, shown: Shown, *, chu
         data_info=settings,
         notes=[note.text for note in result.notes],
         comparison=result.truth,
-        code=_python_code(job, result, chunked=chunked),
+        code=_python_code(job, result),
         # rows are counted from 1, as in messages about the file
         first_row=1,
         name_setting=job.outputs.name_setting,
     )
 
 
-def _python_code(job: PipelineJob, result: PipelineResult, *, chunked: bool) -> str:
-    """Return a script with the same files, columns, scaling and estimator; `chunked`: the files were read in chunks."""
+def _python_code(job: PipelineJob, result: PipelineResult) -> str:
+    """Return a script with the same files, columns, scaling and estimator."""
     from modeseek.report.python_code import changed_parameters, estimator_call, file_data_code, fit_code, list_literal
 
-    if not chunked:
+    if result.complete is not None:
         # the rows of standard input are gone
         file = "FILE" if job.files[0] == STANDARD_STREAM else job.files[0]
         code = fit_code(job.estimator, file_data_code(file, header=job.data.header), result.preparer)
-        dropped = result.complete is not None and not result.complete.all()
-        return code + ("  # of the rows without missing values" if dropped else "")
+        return code if result.complete.all() else f"{code}  # of the rows without missing values"
     options = changed_parameters(result.preparer)
     if job.data.header is not None:
         options["header"] = job.data.header

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.version import __version__
-from modeseek._storage import STANDARD_STREAM, Chunks, Content, Place, WorkFolder
+from modeseek._storage.chunks import Chunks, Place
+from modeseek._storage.contents import Content
+from modeseek._storage.input_file import STANDARD_STREAM
+from modeseek._storage.work_folder import WorkFolder
 from modeseek.estimators.table import RowCounts
 from modeseek.pipeline.errors import ResumeMismatch
 from modeseek.pipeline.options import PipelineJob

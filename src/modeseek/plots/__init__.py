@@ -4,7 +4,7 @@ from modeseek.plots.alternatives import plot_alternatives
 from modeseek.plots.animation import ANIMATION_SUFFIXES, animate
 from modeseek.plots.bandwidths import plot_bandwidths
 from modeseek.plots.cluster_counts import plot_cluster_counts
-from modeseek.plots.clusters import plot_clusters, save_clusters
+from modeseek.plots.clusters import plot_clusters
 from modeseek.plots.coassociation import plot_coassociation
 from modeseek.plots.colors import palette
 from modeseek.plots.comparison import plot_comparison
@@ -34,7 +34,6 @@ __all__ = [
     "plot_trace",
     "plot_trajectories",
     "plot_tree",
-    "save_clusters",
     "save_figure",
     "style_cycle",
 ]

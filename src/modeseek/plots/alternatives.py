@@ -66,7 +66,7 @@ def plot_alternatives(estimator: ModeSeek, X: ArrayLike, *, figure: Figure | Non
     n_rows = ceil(len(partitions) / PANELS_PER_ROW)
     n_columns = ceil(len(partitions) / n_rows)
     figure = figure or new_figure(PANEL_INCHES * n_columns, PANEL_INCHES * n_rows)
-    points = project(X, np.empty((0, X.shape[1])), None).points
+    points = project(X, None).apply(X)
     points = np.clip(points, *robust_limits(points))  # outliers are drawn at the edge
     if points.shape[1] == 1:
         points = np.c_[points, np.random.default_rng(0).uniform(-1, 1, len(points))]

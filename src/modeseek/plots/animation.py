@@ -17,7 +17,8 @@ from PIL import Image
 from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number
-from modeseek._storage import DataError, atomic_path, check_target
+from modeseek._storage.atomic import atomic_path, check_target
+from modeseek._storage.errors import DataError
 from modeseek.plots.colors import TEXT_COLOR, point_colors
 from modeseek.plots.sources import RunSource
 from modeseek.plots.style import draw_points, new_figure, style_axes

@@ -1,25 +1,22 @@
-"""The plot of a clustering, on axes or in a file."""
+"""The plot of a clustering."""
 
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.path import Path
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.text import counted
 from modeseek._common.types import Array
 from modeseek._common.validation import check_number, check_state
-from modeseek._storage import check_target
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.plots.cluster_labels import MAX_IN_LEGEND, cluster_legend, number_clusters
 from modeseek.plots.colors import MUTED_COLOR, NOISE_COLOR, TEXT_COLOR, palette, point_colors
 from modeseek.plots.projection import project, robust_limits
 from modeseek.plots.sources import ClusteringSource, check_column, read_clustering
-from modeseek.plots.style import DASHED, FIGURE_SIZE, FIGURE_SUFFIXES, draw_points, new_axes, save_figure, style_axes
+from modeseek.plots.style import DASHED, draw_points, new_axes, style_axes
 
 MAX_POINTS = 50_000
 # a cross without its middle, so that the points of a small cluster stay visible
@@ -104,7 +101,9 @@ def plot_clusters(
     clustering = read_clustering(source)
     labels = check_column("labels", clustering.labels, len(X))
     names = clustering.feature_names if feature_names is None else feature_names
-    view = project(X, _check_centers(clustering.centers if centers is None else centers, X.shape[1]), names)
+    view = project(X, names)
+    positions = view.apply(X)
+    marks = view.apply(_check_centers(clustering.centers if centers is None else centers, X.shape[1]))
     confidence = clustering.confidence if confidence is None else confidence
     certainty = _check_confidence(confidence, labels)
     limit = 0.0 if doubtful is None else check_number("doubtful", doubtful, strict=False)
@@ -114,14 +113,14 @@ def plot_clusters(
     shown = np.random.default_rng(0).permutation(len(X))[:MAX_POINTS]
     shown = shown[np.argsort(certainty[shown] < limit, kind="stable")]
     colors = point_colors(labels[shown], clusters, 0.15 + 0.85 * certainty[shown])
-    points = _Points(view.points[shown], colors, certainty[shown] < limit)
-    low, high = robust_limits(view.points)
-    if view.points.shape[1] == 1:
-        _draw_histogram(ax, view.points[:, 0], labels, clusters, (float(low[0]), float(high[0])))
-        _draw_strip(ax, points, view.centers[:, 0])
+    points = _Points(positions[shown], colors, certainty[shown] < limit)
+    low, high = robust_limits(positions)
+    if positions.shape[1] == 1:
+        _draw_histogram(ax, positions[:, 0], labels, clusters, (float(low[0]), float(high[0])))
+        _draw_strip(ax, points, marks[:, 0])
     else:
-        _draw_plane(ax, points, view.centers, small_centers=len(clusters) > MAX_IN_LEGEND)
-    n_outside = int(((view.points < low) | (view.points > high)).any(axis=1).sum())
+        _draw_plane(ax, points, marks, small_centers=len(clusters) > MAX_IN_LEGEND)
+    n_outside = int(((positions < low) | (positions > high)).any(axis=1).sum())
     if n_outside:
         _mark_outside(ax, points, low, high)
     n_noise, n_doubtful = int((labels == -1).sum()), int((certainty < limit).sum())
@@ -129,8 +128,8 @@ def plot_clusters(
     notes = []
     if len(clusters) > MAX_IN_LEGEND:
         inside = labels[shown] != -1
-        positions = np.c_[points.positions, np.zeros(len(shown))][inside, :2]
-        n_numbers = number_clusters(ax, positions, labels[shown][inside])
+        places = np.c_[points.positions, np.zeros(len(shown))][inside, :2]
+        n_numbers = number_clusters(ax, places, labels[shown][inside])
         notes.append(
             f"{len(clusters):,} clusters" + (f", {counted(n_noise, 'noise point')} in grey" if n_noise else "")
         )
@@ -139,57 +138,11 @@ def plot_clusters(
     notes += [f"{MAX_POINTS:,} of {len(X):,} points drawn"] if len(X) > MAX_POINTS else []
     notes += [f"triangles: {counted(n_outside, 'point')} far outside"] if n_outside else []
     notes += ["faint: low confidence"] if confidence is not None else []
-    notes += [f"{'dashed lines' if view.points.shape[1] == 1 else 'crosses'}: centres"] if len(view.centers) else []
+    notes += [f"{'dashed lines' if positions.shape[1] == 1 else 'crosses'}: centres"] if len(marks) else []
     y_label = view.axes[1] if len(view.axes) > 1 else "number of points"
     style_axes(ax, x_label=view.axes[0], y_label=y_label, title=title, note="; ".join(notes))
     cluster_legend(ax, clusters, sizes, n_noise, ringed=ringed)
     return ax
-
-
-def save_clusters(
-    path: str | os.PathLike[str],
-    source: ClusteringSource,
-    X: ArrayLike,
-    *,
-    centers: ArrayLike | None = None,
-    confidence: ArrayLike | None = None,
-    doubtful: float | None = DOUBTFUL,
-    feature_names: Sequence[str] | None = None,
-    title: str | None = None,
-) -> None:
-    """Write the plot of `plot_clusters` to a file; the file appears only once it is complete.
-
-    The suffix of the file name chooses the format (PNG, SVG, PDF, ...). The same data give the same bytes, and pyplot
-    is not used.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file to write.
-    source, X, centers, confidence, doubtful, feature_names, title
-        As for `plot_clusters`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "clusters.png")
-    >>> save_clusters(path, [0, 0, 1], [[0, 0], [0, 1], [5, 5]])
-    >>> path.read_bytes()[1:4]
-    b'PNG'
-    """
-    check_target(path, FIGURE_SUFFIXES)  # before the work of drawing
-    figure = Figure(figsize=FIGURE_SIZE, layout="constrained")
-    plot_clusters(
-        source,
-        X,
-        centers=centers,
-        confidence=confidence,
-        doubtful=doubtful,
-        feature_names=feature_names,
-        ax=figure.subplots(),
-        title=title,
-    )
-    save_figure(path, figure)
 
 
 def _check_centers(centers: ArrayLike | None, n_features: int) -> Array:

@@ -14,37 +14,22 @@ MAX_EXACT_FEATURES = 1000
 
 
 class Projection(NamedTuple):
-    """Projected points and labels of the axes.
-
-    Attributes
-    ----------
-    points : (n, 1) or (n, 2) array
-        Coordinates of the points.
-    centers : (m, 1) or (m, 2) array
-        Coordinates of the centres.
-    axes : tuple of str
-        Labels of the axes.
-    """
-
-    points: Array
-    centers: Array
-    axes: tuple[str, ...]
-
-
-class PrincipalComponents(NamedTuple):
-    """The leading principal components of some points.
+    """A projection to the axes of a plot.
 
     Attributes
     ----------
     mean : (d,) array
     vectors : (d, c) array
-        Unit vectors; the entry of largest absolute value is positive.
+        Directions of the axes. The entry of largest absolute value of a principal component is positive.
+    axes : tuple of str
+        Labels of the axes.
     shares : (c,) array
-        Share of the total variance along each vector.
+        Share of the total variance along each principal component; empty for other axes.
     """
 
     mean: Array
     vectors: Array
+    axes: tuple[str, ...]
     shares: Array
 
     def apply(self, X: Array) -> Array:
@@ -52,7 +37,7 @@ class PrincipalComponents(NamedTuple):
         return (X - self.mean) @ self.vectors
 
 
-def principal_components(X: Array, count: int) -> PrincipalComponents:
+def principal_components(X: Array, count: int) -> Projection:
     """Return the `count` leading principal components of the rows, or all of them if there are fewer features.
 
     Examples
@@ -75,7 +60,8 @@ def principal_components(X: Array, count: int) -> PrincipalComponents:
     vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)] < 0, -1.0, 1.0)
     total = float((centered**2).sum())
     shares = np.maximum(variances, 0) / total if total > 0 else np.zeros(count)
-    return PrincipalComponents(mean, vectors, shares)
+    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(shares))
+    return Projection(mean, vectors, axes, shares)
 
 
 def robust_limits(points: Array) -> tuple[Array, Array]:
@@ -103,8 +89,8 @@ def robust_limits(points: Array) -> tuple[Array, Array]:
     return low, high
 
 
-def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Projection:
-    """Project points and centres to a plot: up to two features unchanged, more by two principal components of X.
+def project(X: Array, feature_names: Sequence[str] | None) -> Projection:
+    """Return the projection of points to a plot: up to two features unchanged, more by two principal components of X.
 
     If two features are named latitude and longitude, the longitude is the horizontal axis.
 
@@ -112,28 +98,22 @@ def project(X: Array, centers: Array, feature_names: Sequence[str] | None) -> Pr
     ----------
     X : (n, d) array
         The points.
-    centers : (m, d) array
-        The centres.
     feature_names : sequence of str or None
         Names of the features.
 
-    Returns
-    -------
-    Projection
-        Coordinates and labels of the axes.
-
     Examples
     --------
-    >>> project(np.diag([3.0, 2.0, 0.0]), np.zeros((1, 3)), None).axes
+    >>> project(np.diag([3.0, 2.0, 0.0]), None).axes
     ('principal component 1 (80% of variance)', 'principal component 2 (20% of variance)')
+    >>> project(np.zeros((1, 2)), ["lat", "lon"]).apply(np.array([[52.5, 13.4]]))
+    array([[13.4, 52.5]])
     """
     n_features = X.shape[1]
     if feature_names is not None and len(feature_names) != n_features:
         raise ValueError(f"feature_names must name the {n_features} features of X; got {len(feature_names)}.")
-    if n_features <= 2:
-        names = feature_names or [f"feature {j}" for j in range(n_features)]
-        order = list(map_axes(names) or range(n_features))
-        return Projection(X[:, order], centers[:, order], tuple(str(names[j]) for j in order))
-    components = principal_components(X, 2)
-    axes = tuple(f"principal component {j + 1} ({share:.0%} of variance)" for j, share in enumerate(components.shares))
-    return Projection(components.apply(X), components.apply(centers), axes)
+    if n_features > 2:
+        return principal_components(X, 2)
+    names = feature_names or [f"feature {j}" for j in range(n_features)]
+    order = list(map_axes(names) or range(n_features))
+    labels = tuple(str(names[j]) for j in order)
+    return Projection(np.zeros(n_features), np.eye(n_features)[:, order], labels, np.empty(0))

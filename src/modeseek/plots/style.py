@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from modeseek._common.types import Array
-from modeseek._storage import atomic_path, check_target
+from modeseek._storage.atomic import atomic_path, check_target
 from modeseek.plots.colors import MUTED_COLOR, TEXT_COLOR
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".ps", ".eps")
@@ -26,6 +26,11 @@ DASHED = (0, (4, 3))
 def new_axes() -> Axes:
     """Return the axes of a new pyplot figure."""
     return new_figure(*FIGURE_SIZE).subplots()
+
+
+def file_figure() -> Figure:
+    """Return a new figure that is only written to a file: pyplot does not know it, and shows no window."""
+    return Figure(figsize=FIGURE_SIZE, layout="constrained")
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -78,6 +83,11 @@ def add_title(ax: Axes, title: str | None, note: str = "", *, size: str = "large
     if note:
         small: dict[str, Any] = {"va": "bottom", "fontsize": "small", "color": MUTED_COLOR}
         ax.annotate(note, (0, 1), (0, 6), "axes fraction", "offset points", **small)
+
+
+def without_math(text: str) -> str:
+    """Return a text that matplotlib shows literally; it reads text between dollar signs as a formula."""
+    return text.replace("$", r"\$")
 
 
 def draw_points(ax: Axes, positions: Array, **options: Any) -> PathCollection:

@@ -127,9 +127,8 @@ def read_paths(source: RunSource, labels: ArrayLike | None, feature_names: Seque
     snapshots = run.recorded("snapshots")
     all_labels = run.labels_of_points(labels, snapshots.values.shape[1])
     rows = sample_rows(all_labels, n_most)
-    sample = snapshots.values[:, rows].astype(np.float64)
-    view = project(snapshots.values[0].astype(np.float64), sample.reshape(-1, sample.shape[2]), feature_names)
-    positions = view.centers.reshape(*sample.shape[:2], -1)
+    view = project(snapshots.values[0].astype(np.float64), feature_names)
+    positions = view.apply(snapshots.values[:, rows].astype(np.float64))
     clusters, sizes = np.unique(all_labels[all_labels != -1], return_counts=True)
     return Paths(run, snapshots.k, positions, all_labels[rows], all_labels, clusters, sizes, view.axes)
 

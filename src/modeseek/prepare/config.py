@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from modeseek._common.validation import check_choice
 
@@ -73,20 +75,19 @@ DEFAULT = PrepareConfig()
 
 @dataclass(frozen=True)
 class PrepareOptions:
-    """The parameters of `TablePreparer`; see there."""
+    """The parameters of `TablePreparer`; see there. In `DataOptions`, `scale` may be None, which it replaces."""
 
-    columns: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
+    columns: Sequence[str] | None = None
+    ignore: Sequence[str] = ()
+    scale: str | None = "standard"
     encode: str = "drop"
     missing: str = "drop"
-    scale: str = "standard"
     strict: bool = False
-    missing_values: tuple[str, ...] = ()
-    config: PrepareConfig = DEFAULT
+    missing_values: Sequence[str | float] = ()
+    config: ClassVar[PrepareConfig] = DEFAULT
 
-    def check(self) -> PrepareOptions:
+    def check(self) -> None:
         """Raise a `ValueError` if a choice is unknown."""
         check_choice("encode", self.encode, ENCODINGS)
         check_choice("missing", self.missing, MISSING)
         check_choice("scale", self.scale, SCALES)
-        return self

@@ -19,6 +19,7 @@ from modeseek._storage.cells import (
     units_of,
 )
 from modeseek._storage.contents import EXACT
+from modeseek._storage.pyarrow_modules import pa, pc
 from modeseek.prepare.config import PrepareConfig
 from modeseek.prepare.integers import (
     count_days,
@@ -142,8 +143,6 @@ class ColumnFacts(NamedTuple):
 
     def join(self, other: ColumnFacts, config: PrepareConfig) -> ColumnFacts:
         """Return the facts of this column continued by another one."""
-        if not self.rows:
-            return other
         styles = tuple(style for style in self.styles if style in other.styles)
         kinds = {self.kind, other.kind} - {""}
         kind = next(iter(kinds), "") if len(kinds) < 2 else "mixed" if kinds & {"number", "mixed"} else "text"
@@ -205,15 +204,13 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
     >>> facts.kind, facts.levels, facts.distinct
     ('text', ('a', 'b'), False)
     """
-    import pyarrow.types as types
-
     column = plain_column(column)
     rows, kind = len(column), column.type
-    if types.is_null(kind):
+    if pa.types.is_null(kind):
         return ColumnFacts(rows, rows, "", tuple(STYLES))
-    if types.is_temporal(kind):
+    if pa.types.is_temporal(kind):
         return ColumnFacts(rows, column.null_count, "date", ())
-    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return ColumnFacts(rows, column.null_count, "nested", ())
     if not is_text(column):
         return _of_numbers(column, ("plain",), config)
@@ -223,8 +220,6 @@ def column_facts(column: Any, config: PrepareConfig) -> ColumnFacts:
 
 
 def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> ColumnFacts:
-    import pyarrow.compute as pc
-
     style = styles[0]
     values, bad = to_numbers(column, style)
     if bad is not None:  # decimals and other objects beyond float64
@@ -274,15 +269,11 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
 
 def _levels(cells: Any, config: PrepareConfig) -> tuple[str, ...]:
     """Return the distinct texts, or () if there are too many."""
-    import pyarrow.compute as pc
-
     unique = pc.unique(cells)
     return tuple(sorted(unique.to_pylist())) if len(unique) <= config.max_levels else ()
 
 
 def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
-    import pyarrow.compute as pc
-
     present = present_cells(column)
     unique = pc.unique(present)
     numbers = pc.sum(pc.match_substring_regex(unique, STYLES["plain"])).as_py() or 0
@@ -298,8 +289,6 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
 
 def _words(present: Any, unique: Any, config: PrepareConfig) -> tuple[str, ...]:
     """Return the few texts in a column of numbers: in less than half of the cells, and numbers are of one style."""
-    import pyarrow.compute as pc
-
     for style in ("plain", "point", "comma"):
         is_number = pc.match_substring_regex(unique, STYLES[style])
         numbers, words = unique.filter(is_number), unique.filter(pc.invert(is_number))

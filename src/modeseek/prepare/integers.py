@@ -9,6 +9,7 @@ import numpy as np
 from modeseek._common.frame import hashes
 from modeseek._common.types import Array, IntArray
 from modeseek._storage.cells import is_text, present_cells
+from modeseek._storage.pyarrow_modules import pa, pc
 
 # integers that are hashed at once
 HASHED_ROWS = 1 << 20
@@ -34,11 +35,8 @@ def wrapped(total: int) -> int:
 
 def written_as_integers(column: Any) -> bool:
     """Return whether cells are integers of any size."""
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     digits = is_text(column) and pc.all(pc.match_substring_regex(present_cells(column), r"^[+-]?\d+$")).as_py()
-    return bool(digits) or types.is_integer(column.type)
+    return bool(digits) or pa.types.is_integer(column.type)
 
 
 def smallest_hashes(integers: Array, most: int) -> tuple[int, ...]:

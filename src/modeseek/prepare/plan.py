@@ -11,9 +11,10 @@ import numpy as np
 from modeseek._common.storable import storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
-from modeseek._storage import NoColumnsError, Table
 from modeseek._storage.cells import main_style, missing_cells, plain_column, same_unit, to_numbers, units_of
-from modeseek._storage.table import unique_names
+from modeseek._storage.errors import NoColumnsError
+from modeseek._storage.pyarrow_modules import pc
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
 from modeseek.prepare.earlier_output import earlier_output
 from modeseek.prepare.facts import ColumnFacts
@@ -322,8 +323,6 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
     TextColumnError
         If a cell of a feature is not a number and `refuse` is true.
     """
-    import pyarrow.compute as pc
-
     n_levels = Counter(feature.column for feature in features)
     values: list[Array] = []
     bad: list[int] = []
@@ -345,5 +344,5 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
             style = style if bad else feature.style
             bad.append(at)
     if bad and refuse:
-        table.refuse_text(bad, style=style)
+        raise table.text_error(bad, style=style)
     return np.column_stack(values) if values else np.empty((table.n_rows, 0))

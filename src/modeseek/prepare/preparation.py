@@ -13,9 +13,9 @@ from modeseek._common.sphere import map_axes
 from modeseek._common.storable import is_real, require, storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
-from modeseek._storage import DataError, IncompleteRowsError, Table
 from modeseek._storage.cells import STYLES
-from modeseek._storage.table import unique_names
+from modeseek._storage.errors import DataError, IncompleteRowsError
+from modeseek._storage.table import Table, unique_names
 from modeseek.prepare.config import MISSING, PrepareConfig, PrepareOptions
 from modeseek.prepare.facts import ColumnFacts, column_facts
 from modeseek.prepare.plan import MatrixColumn, Note, Plan, candidates, feature_values, make_plan
@@ -97,7 +97,7 @@ class Statistics(NamedTuple):
     Attributes
     ----------
     facts : dict of str to ColumnFacts
-        Facts of the columns that may become features.
+        Facts of the columns that may become features; before the first row is added, those of the first chunk.
     features : tuple of MatrixColumn
         The features that the following fields are about.
     incomplete : int
@@ -120,7 +120,7 @@ class Statistics(NamedTuple):
         table = table.with_missing(options.missing_values)
         if options.strict:
             names = table.features(options.columns, options.ignore).names
-            return _EMPTY.restart(tuple(map(MatrixColumn, names)))
+            return _EMPTY._restarted(tuple(map(MatrixColumn, names)))
         facts = table_facts(table, candidates(table, options), options.config)
         try:
             features = make_plan(table, facts, options).features
@@ -128,36 +128,34 @@ class Statistics(NamedTuple):
             if table.first_row is None or options.columns is not None:
                 raise
             features = ()
-        return _EMPTY._replace(facts=facts).restart(features)
+        return _EMPTY._replace(facts=facts)._restarted(features)
 
-    def restart(self, features: tuple[MatrixColumn, ...]) -> Statistics:
+    def _restarted(self, features: tuple[MatrixColumn, ...]) -> Statistics:
         """Return the statistics of no rows, for other features."""
-        facts, d = dict.fromkeys(self.facts, ColumnFacts(0, 0, "", tuple(STYLES))), len(features)
-        return Statistics(facts, features, 0, RowSample.empty(d), Moments.empty(d))
+        return Statistics(self.facts, features, 0, RowSample.empty(len(features)), Moments.empty(len(features)))
 
-    def values(self, table: Table, options: PrepareOptions) -> Array:
-        """Return the features of a table, with NaN for missing values, and for text unless `strict` is true."""
+    def add(self, table: Table, options: PrepareOptions, *, known: bool = False) -> tuple[Statistics, Array]:
+        """Return the statistics updated with the rows of a table, and the features of these rows.
+
+        The features are NaN for missing values, and for text unless `strict` is true. If `known`, the table is the one
+        that the statistics started with, so that `facts` are its facts.
+        """
         table = table.with_missing(options.missing_values)
         if options.strict:
-            return table.features(self.columns).values
-        return feature_values(table, self.features, refuse=False)
-
-    def add(self, table: Table, values: Array, options: PrepareOptions) -> Statistics:
-        """Return the statistics updated with the rows of a table; `values` are their features."""
-        table = table.with_missing(options.missing_values)
-        config, new = options.config, table_facts(table, tuple(self.facts), options.config)
-        facts = {name: each.join(new[name], config) for name, each in self.facts.items()}
+            values = table.features(self.columns).values
+        else:
+            values = feature_values(table, self.features, refuse=False)
+        config = options.config
+        facts = self.facts if known else table_facts(table, tuple(self.facts), config)
+        if self.sample.seen:
+            facts = {name: each.join(facts[name], config) for name, each in self.facts.items()}
         complete = np.isfinite(values).all(axis=1)
         if options.missing == "error" and not complete.all():
             table.refuse_gaps(values, [feature.name for feature in self.features])
         whole = values[complete] if not complete.all() else values
-        return Statistics(
-            facts,
-            self.features,
-            self.incomplete + int((~complete).sum()),
-            self.sample.add(values, config),
-            self.moments.add(whole) if len(whole) else self.moments,
-        )
+        incomplete = self.incomplete + int((~complete).sum())
+        moments = self.moments.add(whole) if len(whole) else self.moments
+        return Statistics(facts, self.features, incomplete, self.sample.add(values, config), moments), values
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -170,11 +168,16 @@ class Statistics(NamedTuple):
         numbers = dict.fromkeys(feature.column for feature in self.features if feature.level is None)
         return {name: self.facts[name].missing for name in numbers if self.facts[name].missing}
 
-    def plan(self, table: Table, options: PrepareOptions) -> Plan:
-        """Return the plan for the facts of all rows; other features than `features` need another pass."""
-        if options.strict:
-            return Plan(self.features, ())
-        return make_plan(table, self.facts, options)
+    def next_pass(self, table: Table, options: PrepareOptions) -> Statistics | None:
+        """Return what the next pass over all rows begins with; None if no other pass is needed.
+
+        If the facts of all rows contradict those of the first chunk, `table`, the features change.
+        """
+        features = self._plan(table, options).features
+        return None if features == self.features else self._restarted(features)
+
+    def _plan(self, table: Table, options: PrepareOptions) -> Plan:
+        return Plan(self.features, ()) if options.strict else make_plan(table, self.facts, options)
 
     def fit(self, table: Table, options: PrepareOptions, metric: str = "euclidean") -> tuple[Preparation, list[Note]]:
         """Return the preparation and the notes on the data.
@@ -187,7 +190,7 @@ class Statistics(NamedTuple):
         sample, names = self.sample.rows, [feature.name for feature in self.features]
         if options.missing != "median" and self.incomplete == self.sample.seen:
             raise IncompleteRowsError(table.source, self._gaps)
-        notes = [*self.plan(table, options).notes, *self._missing_notes(options)]
+        notes = [*self._plan(table, options).notes, *self._missing_notes(options)]
         fills = _medians(sample)
         if options.missing == "median":
             rows = np.where(np.isnan(sample), fills, sample)
@@ -199,8 +202,9 @@ class Statistics(NamedTuple):
         notes += _scale_notes(options, metric, names, rows, skewed, zeros) + _value_notes(options, self.features, rows)
         notes += _code_notes(names, rows) + _map_notes(names, rows, metric)
         moments = None if options.missing == "median" else self.moments
-        scaling = fit_scaling(options.scale, rows, skewed, moments)
-        return Preparation(self.features, fills, scaling, options.missing, options.missing_values), notes
+        scaling = fit_scaling(str(options.scale), rows, skewed, moments)
+        codes = tuple(map(str, options.missing_values))
+        return Preparation(self.features, fills, scaling, options.missing, codes), notes
 
     def spreads(self, preparation: Preparation) -> Array:
         """Return the standard deviation of each feature, in the units of the table; 1 for constant features."""

@@ -11,13 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from modeseek._common.types import Array
-from modeseek._storage import Table
-from modeseek._storage.table import unique_names
+from modeseek._storage.pyarrow_modules import pa
+from modeseek._storage.table import Table, unique_names
 from modeseek._storage.values import arrow_table
 from modeseek.prepare.config import PrepareOptions
-from modeseek.prepare.facts import ColumnFacts
-from modeseek.prepare.plan import Note, candidates
-from modeseek.prepare.preparation import Preparation, Prepared, Statistics, table_facts
+from modeseek.prepare.plan import Note
+from modeseek.prepare.preparation import Preparation, Prepared, Statistics
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -66,6 +65,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Number of rows of the table, including those with missing values.
     n_dropped_ : int
         Number of rows that the fit removed because of missing values.
+    facts_ : dict of str to ColumnFacts
+        Facts about the columns that could be used.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : array of str
@@ -124,9 +125,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def fit_table(self, table: Table, metric: str = "euclidean") -> Prepared:
         """Fit, and return the complete rows; `metric` is the metric of the clustering, which some notes depend on."""
         options = self.options()
-        statistics = Statistics.start(table, options)
-        values = statistics.values(table, options)
-        self.finish(statistics.add(table, values, options), table, metric)
+        statistics, values = Statistics.start(table, options).add(table, options, known=True)
+        self.finish(statistics, table, metric)
         return self.preparation_.apply(table, values)
 
     def transform(self, X: Any) -> Array:
@@ -164,28 +164,15 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def options(self) -> PrepareOptions:
         """Return the parameters as a value, checked."""
-        columns = None if self.columns is None else tuple(self.columns)
-        options = PrepareOptions(
-            columns=columns,
-            ignore=tuple(self.ignore),
-            encode=self.encode,
-            missing=self.missing,
-            scale=self.scale,
-            strict=self.strict,
-            missing_values=tuple(map(str, self.missing_values)),
-        )
-        return options.check()
-
-    def facts(self, table: Table) -> dict[str, ColumnFacts]:
-        """Return the facts about the columns of a table."""
-        options = self.options()
-        return table_facts(table, candidates(table, options), options.config)
+        options = PrepareOptions(**self.get_params(deep=False))
+        options.check()
+        return options
 
     def finish(self, statistics: Statistics, table: Table, metric: str) -> None:
         """Set the fitted attributes from statistics of all rows; `table` is the table or its first chunk."""
         self.preparation_, notes = statistics.fit(table, self.options(), metric)
         self.notes_: tuple[Note, ...] = tuple(notes)
-        self.kept_columns_ = statistics.columns
+        self.facts_, self.kept_columns_ = statistics.facts, statistics.columns
         self.spreads_ = statistics.spreads(self.preparation_)
         self.n_samples_seen_ = statistics.sample.seen
         self.n_dropped_ = statistics.incomplete if self.missing == "drop" else 0
@@ -195,8 +182,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
 def as_table(X: Any) -> Table:
     """Return a DataFrame, an Arrow table, a dict of columns or an array as a `Table`."""
-    import pyarrow as pa
-
     source = "the table"  # its name in messages
     if isinstance(X, Table):
         return X

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from modeseek._common.text import NameSetting, counted, python_setting
 from modeseek._common.validation import check_integer
-from modeseek._storage import atomic_path, check_target
+from modeseek._storage.atomic import atomic_path, check_target
 from modeseek.estimators.table import DOUBTFUL
 from modeseek.report.blocks import Block, Bullets, Heading, Page
 from modeseek.report.markdown_text import PlainText

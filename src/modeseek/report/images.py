@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
-from modeseek._storage import DataError, read_bytes
+from modeseek._storage.errors import DataError
+from modeseek._storage.reading import read_bytes
 
 MAX_IMAGE_BYTES = 1_500_000
 SCREEN_DPI = 96

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from modeseek._storage import atomic_path
+from modeseek._storage.atomic import atomic_path
 from modeseek.report import markdown_text
 from modeseek.report.blocks import CellLines, Heading, HtmlBlock, Page, TableBlock, TableCell
 from modeseek.report.images import embed_image

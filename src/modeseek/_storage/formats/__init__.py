@@ -3,9 +3,6 @@
 import importlib
 import pkgutil
 
-from modeseek._storage.formats.base import *  # noqa: F403
-from modeseek._storage.formats.base import __all__ as __all__
-
 # every module of this package that defines a format registers it
-for _module in pkgutil.iter_modules(__path__):  # noqa: F405
+for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")

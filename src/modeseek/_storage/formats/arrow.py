@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.formats.base import InputFile, OutputSpec, ReadOptions, register_format, typed_chunks
+from modeseek._storage.formats.base import OutputSpec, typed_chunks
 from modeseek._storage.formats.declared_size import arrow_bytes
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat, bounded
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.pyarrow_modules import feather, pa
 from modeseek._storage.unpacking import check_unpacked
 
 
@@ -18,8 +22,6 @@ class Arrow(WholeFormat):
     magic = b"ARROW1"
 
     def load(self, file: InputFile, options: ReadOptions) -> Any:
-        import pyarrow as pa
-
         with file.open() as stream:
             data = stream.read()
         # read from memory: from a stream, Arrow allocates the sizes that a file declares before it reads the data
@@ -30,10 +32,7 @@ class Arrow(WholeFormat):
         return pa.Table.from_batches(bounded(batches, file), opened.schema)
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
-        import pyarrow as pa
-        from pyarrow.feather import write_feather
-
-        write_feather(pa.concat_tables(typed_chunks(spec, chunks)), str(path), compression="uncompressed")
+        feather.write_feather(pa.concat_tables(typed_chunks(spec, chunks)), str(path), compression="uncompressed")
 
 
 register_format(Arrow())

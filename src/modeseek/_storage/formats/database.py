@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import InputFile, ReadOptions, register_format
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat, bounded, chosen_part
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import check_unpacked, unpacked_bound
 from modeseek._storage.values import arrow_table
 
@@ -72,8 +75,6 @@ def _read_sqlite(file: InputFile, *, log: bool) -> Any:
 
 
 def _read_duckdb(file: InputFile) -> Any:
-    import pyarrow as pa
-
     try:
         import duckdb
     except ImportError:

@@ -12,6 +12,8 @@ from typing import IO, Any
 from xml.etree.ElementTree import iterparse
 from xml.parsers.expat import ParserCreate
 
+from modeseek._storage.pyarrow_modules import pa
+
 # bytes of a cell in memory; a sheet is unpacked as a rectangle, which includes empty cells
 CELL_BYTES = 32
 # the largest sheet of Excel
@@ -105,8 +107,6 @@ def arrow_bytes(stream: Any) -> int:
 
 def _messages(stream: Any) -> Iterator[Any]:
     """Yield the messages of an Arrow stream, or those that are listed in the footer of an Arrow file."""
-    import pyarrow as pa
-
     is_file = stream.read(8)[: len(ARROW_MAGIC)] == ARROW_MAGIC
     stream.seek(0)
     if not is_file:

@@ -20,9 +20,13 @@ from modeseek._common.text import counted
 from modeseek._common.types import IntArray
 from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import Format, InputFile, OutputSpec, Position, Reader, ReadOptions, register_format
+from modeseek._storage.formats.base import Format, OutputSpec
 from modeseek._storage.formats.dialect import WHITESPACE, Dialect, QuoteError, find_dialect, rows_of
 from modeseek._storage.formats.encodings import ENCODING_BYTES, ENCODINGS, UTF8, Recoded, find_encoding, unpacking
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.pyarrow_modules import pa, pa_csv
 from modeseek._storage.table import Table
 from modeseek._storage.values import to_cells
 
@@ -154,9 +158,6 @@ class DelimitedReader(Reader):
 
 def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     """Return the chosen columns as an Arrow table of strings; None if a row has too many or too few cells."""
-    import pyarrow as pa
-    import pyarrow.csv as pc
-
     delimiter, quote = dialect.delimiter, '"' if b'"' in data else False
     if delimiter == WHITESPACE:
         delimiter, quote = SEPARATOR, False
@@ -167,16 +168,16 @@ def _split(data: bytes, text: str, dialect: Dialect, chosen: list[int]) -> Any:
     # columns are named by their numbers, because names may occur twice
     names = [str(j) for j in range(len(dialect.names))]
     try:
-        table = pc.read_csv(
+        table = pa_csv.read_csv(
             pa.BufferReader(data or b"\n"),
-            read_options=pc.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
-            parse_options=pc.ParseOptions(
+            read_options=pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
+            parse_options=pa_csv.ParseOptions(
                 delimiter=delimiter,
                 quote_char=quote,
                 newlines_in_values=bool(quote),
                 invalid_row_handler=lambda row: "skip" if _is_blank(row, quote) else "error",
             ),
-            convert_options=pc.ConvertOptions(
+            convert_options=pa_csv.ConvertOptions(
                 include_columns=[str(j) for j in chosen],
                 column_types=dict.fromkeys(names, pa.string()),
                 strings_can_be_null=False,

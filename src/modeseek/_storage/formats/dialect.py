@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from modeseek._storage.cells import is_missing, is_number
 from modeseek._storage.errors import DataError, HeaderOnlyError
-from modeseek._storage.formats.base import Position
+from modeseek._storage.formats.reader import Position
 
 WHITESPACE = " "
 # in order of preference if several fit equally well

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeseek._storage.formats.base import InputFile, OutputSpec, ReadOptions, register_format, typed_chunks
+from modeseek._storage.encoding import distinct_names
+from modeseek._storage.formats.base import OutputSpec, typed_chunks
 from modeseek._storage.formats.declared_size import CELL_BYTES
 from modeseek._storage.formats.delimited import decoded
 from modeseek._storage.formats.encodings import UTF8
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.unpacking import check_unpacked
 from modeseek._storage.values import arrow_table, as_text, to_values
 
@@ -51,15 +55,7 @@ class Json(WholeFormat):
 
 
 def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; raise a `ValueError` if a name is repeated, as only one of its values would be kept."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has two values with the same name")
-    return found
+    return json.loads(text, object_pairs_hook=distinct_names)
 
 
 register_format(Json())

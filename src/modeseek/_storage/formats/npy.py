@@ -9,16 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    NumericFormat,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    numbers_of,
-    register_format,
-)
+from modeseek._storage.formats.base import NumericFormat, OutputSpec, numbers_of
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.input_file import InputFile
 from modeseek._storage.table import Table
 
 KINDS = {"c": "complex numbers", "U": "text", "S": "text", "V": "records"}

@@ -2,8 +2,9 @@
 
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,13 @@ from numpy.typing import NDArray
 from modeseek._common.resources import check_memory
 from modeseek._storage.cells import to_array, to_numbers
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    NumericFormat,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    numbers_of,
-    register_format,
-)
+from modeseek._storage.formats.base import NumericFormat, OutputSpec, numbers_of
 from modeseek._storage.formats.npy import DAMAGED, Header, array_columns, check_matrix, read_header
-from modeseek._storage.input_file import open_zip
-from modeseek._storage.table import Table
+from modeseek._storage.formats.reader import Reader, ReadOptions
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.formats.whole import WholeReader
+from modeseek._storage.input_file import InputFile, open_zip
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.unpacking import check_unpacked
 
 
@@ -82,38 +77,31 @@ def open_archive(file: InputFile) -> Iterator[Archive]:
             yield Archive(archive, file.name, file.stamp()[0])
 
 
-class NpzReader(Reader):
-    """Reads the array `X` of an archive, or its only two-dimensional array. An array `columns` may name the columns."""
+def _read_table(file: InputFile) -> Any:
+    """Return the array `X`, or the only two-dimensional array, as an Arrow table; `columns` may name its columns."""
+    with open_archive(file) as archive:
+        chosen = _choose(archive, file)
+        width = check_matrix(archive.header(chosen), f"{file.name} array {chosen}")[1]
+        matrix = archive.array(chosen)
+        names = archive.array("columns") if "columns" in archive.names else np.zeros(0)
+    columns = [f"x{j}" for j in range(width)]
+    if names.shape == (width,) and names.dtype.kind == "U":
+        columns = [str(name) for name in names]
+    return pa.table(array_columns(matrix.reshape(len(matrix), -1)), names=columns)
 
-    def __init__(self, file: InputFile, options: ReadOptions):
-        super().__init__(file)
-        with open_archive(file) as archive:
-            chosen = self._choose(archive)
-            width = check_matrix(archive.header(chosen), f"{file.name} array {chosen}")[1]
-            self._matrix = archive.array(chosen)
-            names = archive.array("columns") if "columns" in archive.names else np.zeros(0)
-        self.columns = tuple(f"x{j}" for j in range(width))
-        if names.shape == (width,) and names.dtype.kind == "U":
-            self.columns = tuple(str(name) for name in names)
-        self.size = self._matrix.nbytes
 
-    def _choose(self, archive: Archive) -> str:
-        if "X" in archive.names:
-            return "X"
-        shapes = {name: archive.header(name).shape for name in archive.names}
-        tables = [name for name, shape in shapes.items() if len(shape) == 2]
-        if len(tables) == 1:
-            return tables[0]
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
-        raise DataError(
-            f"{self.file.name} must hold an array named X or exactly one two-dimensional array; "
-            f"its arrays are: {listed}. Save the data as X."
-        )
-
-    def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
-        rows = len(self._matrix)
-        columns = array_columns(self._matrix.reshape(rows, -1))
-        yield Table.from_arrays(self.file.name, self.columns, columns), Position(rows, 0, rows), self.size
+def _choose(archive: Archive, file: InputFile) -> str:
+    if "X" in archive.names:
+        return "X"
+    shapes = {name: archive.header(name).shape for name in archive.names}
+    tables = [name for name, shape in shapes.items() if len(shape) == 2]
+    if len(tables) == 1:
+        return tables[0]
+    listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items()) or "none"
+    raise DataError(
+        f"{file.name} must hold an array named X or exactly one two-dimensional array; "
+        f"its arrays are: {listed}. Save the data as X."
+    )
 
 
 class Npz(NumericFormat):
@@ -126,11 +114,9 @@ class Npz(NumericFormat):
     own_names = ("X", "columns")
 
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
-        return NpzReader(file, options)
+        return WholeReader(file, partial(_read_table, file))
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
-        import pyarrow as pa
-
         table = pa.concat_tables(chunks)
         # rows without a cluster have empty cells, which only floats can represent
         added = {name: table.column(name) for name in spec.added}

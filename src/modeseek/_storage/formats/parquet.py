@@ -9,17 +9,11 @@ from typing import Any
 import numpy as np
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    TypedFormat,
-    check_arrow_types,
-    register_format,
-    typed_chunks,
-)
+from modeseek._storage.formats.base import OutputSpec, TypedFormat, typed_chunks
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions, check_arrow_types
+from modeseek._storage.formats.registry import register_format
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.pyarrow_modules import pa, pq
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
@@ -47,8 +41,6 @@ class ParquetReader(Reader):
 
     @contextmanager
     def _open(self, buffer: int = 0, indexed: Sequence[str] = ()) -> Iterator[Any]:
-        import pyarrow.parquet as pq
-
         try:
             # not pyarrow.parquet.read_table, which adds a column if the folder of the file is named "year=2024"
             source = self.file.path or self.file.open()
@@ -61,8 +53,6 @@ class ParquetReader(Reader):
             raise DataError(f"{self.file.name} cannot be read as Parquet ({reason}): write the file again.") from None
 
     def read(self) -> Table:
-        import pyarrow as pa
-
         unpacked = 0
         batches = []
         with self._open(indexed=self._texts) as opened:
@@ -79,8 +69,6 @@ class ParquetReader(Reader):
 
     def _typed(self, batch: Any) -> Any:
         """Return a batch with the values of the file in place of indices, in the types of the file."""
-        import pyarrow as pa
-
         schema = self.schema
         if len(schema) > batch.num_columns:  # select by name only if columns are left out: names may occur twice
             schema = schema.empty_table().select(batch.schema.names).schema
@@ -89,8 +77,6 @@ class ParquetReader(Reader):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
-        import pyarrow as pa
-
         row = start.row
         with self._open(BUFFER_BYTES, self._texts) as opened:
             for group in range(start.at, opened.num_row_groups):
@@ -155,9 +141,6 @@ class Parquet(TypedFormat):
         return ParquetReader(file, options)
 
     def check_types(self, target: str, data: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         super().check_types(target, data)
         for each, column in zip(data.schema, data.columns, strict=True):
             try:
@@ -172,8 +155,6 @@ class Parquet(TypedFormat):
                 ) from None
 
     def write(self, path: Path, spec: OutputSpec, chunks: Iterable[Any]) -> None:
-        import pyarrow.parquet as pq
-
         writer = None
         for chunk in typed_chunks(spec, chunks):
             writer = pq.ParquetWriter(path, chunk.schema) if writer is None else writer

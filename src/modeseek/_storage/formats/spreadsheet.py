@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 from modeseek._common.text import counted
 from modeseek._storage.cells import is_number
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import InputFile, ReadOptions, register_format
 from modeseek._storage.formats.declared_size import sheet_bytes
 from modeseek._storage.formats.dialect import SAMPLE_ROWS, Row, has_header, has_units, lines_before
+from modeseek._storage.formats.reader import ReadOptions
+from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat, chosen_part
-from modeseek._storage.input_file import open_zip
+from modeseek._storage.input_file import InputFile, open_zip
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked
 from modeseek._storage.values import arrow_table

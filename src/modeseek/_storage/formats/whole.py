@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from modeseek._storage.errors import DataError
-from modeseek._storage.formats.base import (
-    InputFile,
-    OutputSpec,
-    Position,
-    Reader,
-    ReadOptions,
-    TypedFormat,
-    check_arrow_types,
-)
+from modeseek._storage.formats.base import OutputSpec, TypedFormat
+from modeseek._storage.formats.reader import Position, Reader, ReadOptions, check_arrow_types
+from modeseek._storage.input_file import InputFile
+from modeseek._storage.pyarrow_modules import pa
 from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked, unpacked_size
 
@@ -23,10 +19,10 @@ from modeseek._storage.unpacking import check_unpacked, unpacked_size
 class WholeReader(Reader):
     """Reads all rows of a file at once, as a single chunk."""
 
-    def __init__(self, file: InputFile, options: ReadOptions, format_: WholeFormat):
+    def __init__(self, file: InputFile, load: Callable[[], Any]):
         # takes the stamp before the file is read, to detect changes during reading
         super().__init__(file)
-        data = format_.load(file, options)
+        data = load()
         if isinstance(data, Table):
             data, self.notes = data.data, data.notes
         check_arrow_types(data.schema)
@@ -42,8 +38,6 @@ class WholeReader(Reader):
 
 def _nullable(data: Any) -> Any:
     """Return a table that allows missing values in the columns that have some, whatever the file declares."""
-    import pyarrow as pa
-
     fields = [
         each.with_nullable(True) if column.null_count else each
         for each, column in zip(data.schema, data.columns, strict=True)
@@ -62,7 +56,7 @@ class WholeFormat(TypedFormat):
 
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
         try:
-            return WholeReader(file, options, self)
+            return WholeReader(file, partial(self.load, file, options))
         except (DataError, ImportError, MemoryError):
             raise
         except Exception as error:  # errors of the libraries that read the formats are of many types
@@ -84,15 +78,13 @@ def chosen_part(file: InputFile, names: Sequence[str], what: str, default: Seque
 
 def bounded(batches: Iterable[Any], file: InputFile) -> Iterator[Any]:
     """Yield valid Arrow batches, and raise `UnpackedSizeError` if their values exceed the bound."""
-    import pyarrow.types as types
-
     unpacked, packed = 0, file.stamp()[0]
     for batch in batches:
         batch.validate()
-        unpacked += sum(unpacked_size(each) for each in batch.columns if not types.is_nested(each.type))
+        unpacked += sum(unpacked_size(each) for each in batch.columns if not pa.types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)
         # offsets and indices that point outside of their buffers would crash the process
         batch.validate(full=True)
-        unpacked += sum(unpacked_size(each) for each in batch.columns if types.is_nested(each.type))
+        unpacked += sum(unpacked_size(each) for each in batch.columns if pa.types.is_nested(each.type))
         check_unpacked(file.name, unpacked, packed)
         yield batch

@@ -5,7 +5,7 @@ from typing import Any
 
 import panel as pn
 
-from modeseek._storage import FORMATS
+from modeseek._storage.formats.registry import FORMATS
 from modeseek.explorer.dataset import EXAMPLES, Dataset
 from modeseek.explorer.page.style import column, html_pane, side_by_side
 from modeseek.explorer.run_settings import ALGORITHMS, BANDWIDTHS, FIELDS, RunSettings, read_settings

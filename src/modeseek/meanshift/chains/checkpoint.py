@@ -18,7 +18,9 @@ from modeseek._common.hints import CheckpointWarning
 from modeseek._common.storable import is_within, require, storable
 from modeseek._common.types import Array, IntArray, Stage, Watcher
 from modeseek._common.validation import check_number
-from modeseek._storage import DataError, check_target, read_container, remove_parts, write_container
+from modeseek._storage.atomic import check_target, remove_parts
+from modeseek._storage.container import read_container, write_container
+from modeseek._storage.errors import DataError
 from modeseek.meanshift.chains.chain import Chain
 from modeseek.meanshift.chains.identity import difference, identity
 from modeseek.meanshift.chains.series import Series

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from modeseek._common.sphere import map_axes
 from modeseek._common.text import counted
 from modeseek._common.types import Array, IntArray
-from modeseek._storage import temporary_folder
+from modeseek._storage.atomic import temporary_folder
 from modeseek.estimators import ModeSeek
 from modeseek.estimators.alternatives import chosen_one, listed_alternatives
 from modeseek.estimators.matching import matched_labels
 from modeseek.estimators.table import DOUBTFUL
-from modeseek.plots.clusters import save_clusters
+from modeseek.plots.clusters import plot_clusters
 from modeseek.plots.colors import NOISE_COLOR, palette
 from modeseek.plots.projection import principal_components
 from modeseek.plots.sources import sample_rows
+from modeseek.plots.style import file_figure, save_figure, without_math
 from modeseek.report.blocks import Block, Heading, HtmlBlock
 from modeseek.report.cluster_traits import feature_separation, named_rows
 from modeseek.report.images import EmbeddedImage, embed_image
@@ -66,14 +67,16 @@ def scatter_section(data: ReportData) -> list[Block]:
 
 
 def _static_image(data: ReportData) -> EmbeddedImage:
+    figure = file_figure()
+    plot_clusters(
+        data.labels,
+        data.original if len(data.features) <= 2 else data.X,
+        confidence=None if data.confidence is None else np.clip(data.confidence, 0, 1),
+        feature_names=[without_math(name) for name in data.features],
+        ax=figure.subplots(),
+    )
     with temporary_folder() as folder:
-        save_clusters(
-            folder / "static.png",
-            data.labels,
-            data.original if len(data.features) <= 2 else data.X,
-            confidence=None if data.confidence is None else np.clip(data.confidence, 0, 1),
-            feature_names=data.features,
-        )
+        save_figure(folder / "static.png", figure)
         return embed_image("static", folder)
 
 
@@ -174,7 +177,7 @@ def _component_axes(data: ReportData, rows: IntArray) -> list[dict[str, Any]]:
     components = principal_components(data.X, MAX_COMPONENTS)
     return [
         {
-            "name": f"principal component {j + 1} ({share:.0%} of variance)",
+            "name": components.axes[j],
             "short": f"PC {j + 1} ({share:.0%})",
             "feature": False,
             **_pack_column(column, rows),
