@@ -63,5 +63,7 @@ def test_distances_of_scanpy_are_reused():
     assert adjusted_rand_score(Y[Y < 2], model.labels_[Y < 2]) == 1
     with pytest.raises(KeyError, match=r"not in adata\.obsp"):
         cluster(adata, obsp="other")
+    with pytest.raises(ValueError, match="holds similarities: pass the distances, umap_distances"):
+        cluster(adata, obsp="umap_connectivities")
     with pytest.raises(ValueError, match="precomputed"):
         cluster(adata, obsp="distances", estimator=MeanShift(4.0))

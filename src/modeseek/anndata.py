@@ -72,6 +72,8 @@ def cluster(
     model = ModeSeek(metric=metric, random_state=random_state) if estimator is None else estimator
     if obsp is not None and model.metric != "precomputed":
         raise ValueError(f'obsp={obsp!r} needs an estimator with metric="precomputed"; got {model.metric!r}.')
+    if obsp is not None and obsp.endswith("connectivities"):
+        raise ValueError(f"obsp={obsp!r} holds similarities: pass the distances, {obsp[:-14]}distances.")
     model.fit(_representation(adata, use_rep) if obsp is None else _entry(adata.obsp, "obsp", obsp, "pp.neighbors"))
     names = [str(label) for label in range(-1 if (model.labels_ < 0).any() else 0, model.n_clusters_)]
     adata.obs[key_added] = pd.Categorical(model.labels_.astype(str), categories=names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
@@ -31,6 +32,7 @@ X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
         ([1.0, 2.0], "Expected 2D array"),
         ([["red"], ["blue"]], "X must hold numbers only"),
         (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), "X must hold numbers only.*Drop text columns"),
+        (pl.LazyFrame({"a": [1.0, 2.0]}), r"a LazyFrame is a query: pass X\.collect\(\)"),
         ([[1.0 + 2.0j]], "Complex data not supported"),
         ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     ],

@@ -181,6 +181,24 @@ def test_json(tmp_path):
             read_table(path)
 
 
+@pytest.mark.parametrize("titles", [[], [["Soil samples"]], [["Soil samples"], [], ["March 2026"]]])
+@pytest.mark.parametrize("units", [[], [[None, "cm", "%"]]])
+def test_titles_and_units_in_spreadsheets(titles, units, tmp_path):
+    """Titles were refused, and a row of units turned the columns into text."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [*titles, ["site", "depth", "clay"], *units, *([f"S{i}", i + 0.5, 3 * i] for i in range(5))]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx")
+    assert table.features(["depth", "clay"]).values.tolist() == [[i + 0.5, 3 * i] for i in range(5)]
+    n_titles = sum(map(bool, titles))
+    assert table.notes == (
+        *[f"{n_titles} row{'s' * (n_titles > 1)} above the table skipped"] * bool(titles),
+        *["the row below the header has units instead of numbers and is skipped"] * len(units),
+    )
+
+
 def test_spreadsheets(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     pytest.importorskip("python_calamine")

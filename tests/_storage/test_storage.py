@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from inputs import put
+from modeseek._storage.chunks import open_chunks
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.base import OutputSpec
 from modeseek._storage.formats.delimited import DelimitedReader, write_rows
@@ -78,6 +79,34 @@ def test_tsv_prefers_the_tab():
 )
 def test_header_is_found(text, names):
     assert read_text(text.encode()).columns == names
+
+
+UNIT_ROWS = {
+    "units": ("mm,g,%,", True),
+    "units of all columns": ("mm,g,yyyy-mm-dd,name", False),  # a text above texts
+    "units and a date": ("mm,g,UTC,", True),
+    "one unit": ("mm,,,", False),
+    "a number": ("mm,5,,", False),
+    "missing values": ("NA,NA,NA,", False),
+    "a word that occurs again": ("unknown,unknown,,", False),
+    "long texts": ("a tube of glass,a tube of glass,,", False),
+}
+
+
+@pytest.mark.parametrize("chunk_bytes", [1 << 20, 40])
+@pytest.mark.parametrize(("row", "skipped"), UNIT_ROWS.values(), ids=UNIT_ROWS)
+def test_units_below_the_header(row, skipped, chunk_bytes, tmp_path):
+    """Each unit had to be given as a missing value."""
+    path = tmp_path / "a.csv"
+    rows = "".join(f'{i}.5,"{i},250",2026-01-{i + 10},site {i}\n' for i in range(8))
+    path.write_text(f"length,mass,day,place\n{row}\n{rows}1,unknown,2026-01-20,x\n")
+    tables = [part.table for part in open_chunks([path], chunk_bytes=chunk_bytes).read()]
+    note = "line 2 has units instead of numbers and is skipped"
+    assert all((note in table.notes) == skipped for table in tables)
+    assert (len(tables) > 1) == (chunk_bytes == 40)
+    lines = np.concatenate([table.lines for table in tables]).tolist()
+    assert lines == [*range(2 + skipped, 12)]
+    assert tables[0].cells[0][0] == ("0.5" if skipped else row.split(",")[0])
 
 
 @pytest.mark.parametrize(

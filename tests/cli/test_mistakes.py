@@ -99,14 +99,35 @@ def test_the_first_command_works(folder, file, note):
 
 
 def test_a_line_of_units(tmp_path):
-    """The message suggested one-hot encoding, and did not say which cells are no numbers."""
+    """Every unit had to be listed after --missing-values."""
     rows = [f"{i},{i * i}.5" for i in range(20)]
     (tmp_path / "units.csv").write_text("\n".join(["t,v", "s,EUR", *rows]))
-    path = str(tmp_path / "units.csv")
+    status, out, error = call("cluster", str(tmp_path / "units.csv"), "--columns", "t,v")
+    assert status == 0
+    assert "2 features: t, v" in out
+    assert "20 rows" in out
+    assert "note: line 2 has units instead of numbers and is skipped." in error
+
+
+def test_a_text_in_each_column_of_numbers(tmp_path):
+    """The message suggested one-hot encoding, and did not say which cells are no numbers."""
+    rows = [f"{i},{i * i}.5" for i in range(20)]
+    (tmp_path / "words.csv").write_text("\n".join(["t,v", *rows, "s,EUR"]))
+    path = str(tmp_path / "words.csv")
     error = call("cluster", path)[2]
-    assert "For example, column 't' is not numeric: row 1 (line 2) has 's'. To continue" in error
+    assert "For example, column 't' is not numeric: row 21 (line 22) has 's'. To continue" in error
     assert error.strip().endswith("give texts that stand for missing values with --missing-values s,EUR.")
     assert "2 features: t, v" in call("cluster", path, "--missing-values", "s,EUR", "--columns", "t,v")[1]
+
+
+def test_a_text_in_a_column_that_is_named(tmp_path):
+    """The message named a number with a unit, and not the text."""
+    cells = [f"{i},50 €" for i in range(30)]
+    cells[7] = "k. A."
+    (tmp_path / "a.csv").write_text("\n".join(["sales;x", *(f"{cell};{i}.5" for i, cell in enumerate(cells))]))
+    error = call("cluster", str(tmp_path / "a.csv"), "--columns", "sales,x")[2]
+    assert "column 'sales' is not numeric: row 8 (line 9) has 'k. A.'. To continue, correct it (29 of 30 rows" in error
+    assert "or give texts that stand for missing values with --missing-values 'k. A.', or leave it out" in error
 
 
 def test_no_column_is_left(tmp_path):

@@ -138,3 +138,20 @@ def test_what_needs_coordinates_is_refused(fitted):
         fitted.match_labels(fitted)
     with pytest.raises(ValueError, match="metric must be one of"):
         MeanShift(metric="precomputed").fit(DISTANCES)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.exp(-DISTANCES), 1 + np.corrcoef(ROWS), KNeighborsTransformer(mode="connectivity").fit_transform(ROWS)],
+    ids=["kernel", "correlation", "connectivity"],
+)
+def test_similarities_are_refused(X):
+    """Similarities were clustered as distances, without a message."""
+    with pytest.raises(ValueError, match="X seems to hold similarities"):
+        precomputed().fit(X)
+
+
+def test_unknown_distances_of_rows_to_themselves():
+    X = DISTANCES.copy()
+    np.fill_diagonal(X, np.inf)
+    assert_array_equal(precomputed().fit(X).labels_, precomputed().fit(DISTANCES).labels_)

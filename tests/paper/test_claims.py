@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from modeseek.paper import report_page
 from modeseek.paper.claims import BEYOND, CLAIMS, Claim, Finding, judge, reading_name
-from modeseek.paper.claims.base import BOTH, MS_NEAREST, SPREADS, paired, readings, values_at
+from modeseek.paper.claims.base import BOTH, MS_NEAREST, SPREADS, Findings, paired, readings, values_at
 from modeseek.paper.contenders import MEASURES, RESULT_COLUMNS
 from modeseek.paper.rows import Rows
+from modeseek.report import write_page
 
 RUNS = 6
 SCORES = {**dict.fromkeys(MEASURES, 0.5), "offset": 0.1}
@@ -258,3 +260,18 @@ def test_every_quotation_is_in_the_paper():
         for part in re.split(r"\[\.\.\.\],?", claim.quote):
             for words in formula.sub("\0", part).split("\0"):
                 assert plain_words(words) in paper, (claim.quote, words)
+
+
+def test_the_page_of_claims(tmp_path, monkeypatch):
+    """Two subscripts in a claim were emphasis, and lost their underscores; undecided claims counted as refuted."""
+
+    def holds(claim, measured):
+        undecided = "‖" in claim.quote
+        finding = Finding("L_{h" not in claim.quote and not undecided, "none", undecided)
+        return Findings(claim, ((claim.readings[0], finding),))
+
+    monkeypatch.setattr(report_page, "judge", holds)
+    write_page(tmp_path, "claims", report_page.claims_page({}, report_page.RunInfo((), 1, 0, False, None)))
+    page = (tmp_path / "claims.html").read_text()
+    assert page.count("∇_{i_k} L_{h_{k+1}}(X^(k)) → 0") == 3  # the list of contents, the table and the heading
+    assert "2 under none, and 1 is undecided" in page

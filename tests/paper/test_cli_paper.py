@@ -31,6 +31,8 @@ def test_it_leaves_rows_pictures_and_pages(done):
     assert status == 0
     assert str(folder / "report.html") in out
     assert "about" in err
+    assert "drawing the figures and writing the report" in err
+    assert err.endswith("modeseek paper: drawing the figures and writing the report\n")
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["claims.html", "claims.md", "data", "figures", "report.html", "report.md"]
     stems = {path.name for path in (folder / "figures").iterdir()}

@@ -16,9 +16,17 @@ import pytest
 from sklearn.base import clone
 
 from modeseek import DoublyStochasticMeanShift, MeanShift, ModeSeek
-from modeseek._storage.errors import DataError
+from modeseek._storage.errors import DataError, TextColumnError
 from modeseek._storage.reading import read_table
-from modeseek.pipeline import DataOptions, OptionError, Outputs, PipelineInterrupted, ResumeMismatch
+from modeseek.pipeline import (
+    DataOptions,
+    OptionError,
+    Outputs,
+    PipelineConfig,
+    PipelineInterrupted,
+    ResumeMismatch,
+    cluster_file,
+)
 from modeseek.pipeline.resume import LABELS, SKETCH, STATISTICS
 from modeseek.prepare.scaling import fit_scaling
 from pipelines import SMALL, SMALL_SKETCH, At, X, cluster, interrupt, mean_shift, names, text_of, with_sketch
@@ -248,3 +256,19 @@ def test_a_grid_counts_rows_without_a_pass_for_labels(points):
     result = cluster(points, estimator=mean_shift().set_params(sketch="grid"), progress=lambda s: seen.add(s.name))
     assert LABELS not in seen
     assert result.clusters.sizes.tolist() == [250] * 4
+
+
+def test_text_after_the_first_chunk_in_a_column_that_is_named(tmp_path):
+    """This ended with an AssertionError."""
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "".join(f"{i}.5,{i * i}.5\n" for i in range(500)) + "1,oops\n")
+    with pytest.raises(TextColumnError, match=r"column 'b' is not numeric: a row after row \d+ has text") as caught:
+        cluster_file(
+            path,
+            ModeSeek(random_state=0),
+            DataOptions(columns=("a", "b")),
+            out_of_core=True,
+            config=PipelineConfig(chunk_bytes=1000),
+        )
+    assert caught.value.words == ("oops",)
+    assert 0 < caught.value.row < 500

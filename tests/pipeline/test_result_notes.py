@@ -53,3 +53,20 @@ def test_visibly_rounded_columns_are_named(tmp_path):
     rows = pd.DataFrame({"exact": rng.normal(size=500), "score": np.round(20 + 8 * rng.normal(size=500))})
     text = "visibly rounded: score; values are treated as intervals of one rounding step"
     assert text in map(str, notes_of(tmp_path, rows))
+
+
+def test_clusters_of_rows_with_medians(tmp_path):
+    """Medians in one column formed a cluster of their own, and no note said so."""
+    rng = np.random.default_rng(0)
+    level = np.repeat([0.0, 10.0, 20.0], 100)
+    rows = pd.DataFrame({"x": level + rng.normal(size=300), "y": level + rng.normal(size=300)})
+    rows.loc[:19, "x"] = np.nan  # the median of x is that of the second cluster
+    rows.loc[150:159, "x"] = np.nan
+    notes = {missing: notes_of(tmp_path, rows, data=DataOptions(missing=missing)) for missing in ("median", "drop")}
+    expected = (
+        "medians replace missing values of most rows in cluster 3; such rows can be left out",
+        "missing",
+        "drop",
+    )
+    assert expected in notes["median"]
+    assert not any("medians replace" in note.text for note in notes["drop"])

@@ -51,6 +51,10 @@ def text_table(cells, delimiter=","):
         (["unknown", *(f"{i}.5" for i in range(1, N))], "numbers and text"),
         ([20260100 + i % 28 + 1 for i in range(N)], "dates"),
         (["20240229", None, "20231231", "20240101"] * 10, "dates"),
+        (["500 g", "2 kg"] * 20, "numbers in different units"),
+        (["500", "2 kg"] * 20, "numbers in different units"),
+        ([{"clicks": i} for i in range(N)], "nested values, which pandas.json_normalize flattens"),
+        ([[i, 2] for i in range(N)], "nested values"),
         (["0E0", *(f"0A{i}" for i in range(1, N))], "unique texts"),  # a code that looks like a number
     ],
 )
@@ -102,6 +106,8 @@ def test_numbers_that_restart(blocks, kept):
         [str(20_240_000 + i * i % 1231) for i in range(400)],
         [str(7 * i) for i in range(400)],
         [str(10**17 + 10**7 * (i * i % 997)) for i in range(400)],
+        [f"({i})" if i % 3 else str(i) for i in range(400)],
+        [f"${i}k" if i % 2 else f"${i}M" for i in range(400)],
     ],
 )
 def test_facts_of_chunks_are_those_of_the_column(cells):
@@ -112,6 +118,27 @@ def test_facts_of_chunks_are_those_of_the_column(cells):
     for name in ("rows", "missing", "kind", "styles", "code", "counted", "padded", "words", "days", "hashed", "rises"):
         assert getattr(joined, name) == getattr(whole, name), name
     assert joined.squares == pytest.approx(whole.squares)
+    assert joined.kind != "number" or joined.total == pytest.approx(whole.total)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "kind", "styles"),
+    [
+        ((["12k"], ["9"], ["1M"]), "number", ("factor",)),
+        ((["$12k"], ["$9"]), "number", ("factor",)),
+        ((["12k"], ["9k"]), "number", ("point", "comma", "factor")),
+        ((["$12k"], ["€9"]), "units", ()),
+        ((["12 kg"], ["9"]), "units", ()),
+        ((["12 kg", "5 g"], ["9 g"]), "units", ()),
+        ((["12 kg"], ["9 g"], ["a"]), "text", ()),
+    ],
+)
+def test_units_of_chunks(chunks, kind, styles):
+    """Chunks with other factors are one column of numbers, those with other units are not."""
+    config = PrepareConfig()
+    facts = [column_facts(pa.chunked_array([cells]), config) for cells in chunks]
+    joined = functools.reduce(lambda one, two: one.join(two, config), facts)
+    assert (joined.kind, joined.styles) == (kind, styles)
 
 
 def test_one_note_names_all_columns_that_are_left_out():
@@ -140,6 +167,13 @@ def test_one_note_names_all_columns_that_are_left_out():
         (["1e3", "-.5"], [1000, -0.5]),
         (["EUR 1.250,50", "EUR 3"], [1250.5, 3]),
         (["1.5e3 kg", "2kg"], [1500, 2]),
+        (["(134.65)", "2"], [-134.65, 2]),
+        (["($1,250.50)", "$3"], [-1250.5, 3]),
+        (["(1.250,50 €)", "0,5 €"], [-1250.5, 0.5]),
+        (["EUR (7)", "EUR 3"], [-7, 3]),
+        (["68.4k", "950"], [68400, 950]),
+        (["$1.66M", "$12k"], [1660000, 12000]),
+        (["68.4k", "9.5k"], [68.4, 9.5]),  # one unit in the whole column
     ],
 )
 def test_cells_that_are_numbers_in_other_words(cells, values):
@@ -148,10 +182,63 @@ def test_cells_that_are_numbers_in_other_words(cells, values):
 
 
 @pytest.mark.parametrize(
-    "cells", [["$5", "€5"], ["12 kg", "5 g"], ["12k", "5"], ["1,2,3", "4"], ["1_000", "2"], ["12:30", "13:10"]]
+    "cells",
+    [["$5", "€5"], ["12 kg", "5 g"], ["300 K", "5"], ["(5", "4"], ["1,2,3", "4"], ["1_000", "2"], ["12:30", "13:10"]],
 )
 def test_cells_that_are_not_numbers(cells):
-    assert fitted({"c": cells * 20})[0].kept_columns_ == ("a", "b")
+    with pytest.raises(TextColumnError):
+        fitted({"c": cells * 20}, columns=["a", "b", "c"])
+
+
+def test_notes_on_brackets_and_factors():
+    cells = {"margin": ["(134.65)", "12.10", "5"] * 13 + ["7"], "sales": ["68.4k", "950", "1.2M"] * 13 + ["7"]}
+    preparer, _ = fitted(cells, columns=["margin", "sales"])
+    assert str(preparer.notes_[0]) == (
+        "read as numbers: margin (thousands separators or negative numbers in brackets), "
+        "sales (k, M and B for thousands, millions and billions)"
+    )
+
+
+def test_a_model_of_factors_reads_columns_with_one_of_them():
+    preparer, _ = fitted({"sales": ["68.4k", "950"] * 20}, columns=["sales"], scale="none")
+    assert preparer.transform({"sales": ["2k", "3k"]}).ravel().tolist() == [2000, 3000]
+    with pytest.raises(TextColumnError, match="same unit"):
+        preparer.transform({"sales": ["$2k", "€3k"]})
+
+
+def test_a_row_of_totals_is_named():
+    """The last row of a report became a cluster of its own, and no note said why."""
+    sales = RNG.uniform(5, 9, N - 1).round(2)
+    rows = {"shop": [*(f"shop {i}" for i in range(N - 1)), "Total"], "sales": [*sales, sales.sum().round(1)]}
+    rows["margin"] = RNG.normal(size=N)
+    preparer = TablePreparer().fit(rows)
+    text = "the last row may be a total, because it has the sums of the other rows: sales"
+    assert text in map(str, preparer.notes_)
+    for other in (np.cumsum(sales), np.sort(sales), sales - 7, [*sales[:3], sales[:3].sum()]):
+        notes = map(str, TablePreparer().fit({"sales": other, "margin": RNG.normal(size=len(other))}).notes_)
+        assert not any("total" in note for note in notes)
+
+
+@pytest.mark.parametrize("names", [("cluster", "confidence"), ("group", "confidence"), ("group", "group_confidence")])
+@pytest.mark.parametrize("missing", [False, True])
+def test_output_of_an_earlier_run(names, missing):
+    """Clusters of an earlier run became features, and the new clusters followed them."""
+    labels, confidence = (RNG.permutation(N) % 12).astype(float), RNG.uniform(size=N)
+    if missing:
+        labels[3] = confidence[3] = np.nan
+    preparer, _ = fitted(dict(zip(names, (labels, confidence), strict=True)))
+    assert str(preparer.notes_[0]) == f"left out: {', '.join(names)} (output of an earlier run)"
+    assert fitted({names[0]: labels, names[1]: confidence}, columns=["a", *names])[0].kept_columns_ == ("a", *names)
+
+
+def test_labels_without_confidence_and_measurements_with_such_names():
+    assert fitted({"cluster": RNG.permutation(N) % 12})[0].kept_columns_ == ("a", "b")
+    for cells in (
+        {"cluster": RNG.normal(size=N)},
+        {"group": RNG.permutation(N) % 12},
+        {"confidence": NUMBERS["a"] ** 2},
+    ):
+        assert fitted(cells)[0].kept_columns_ == ("a", "b", *cells)
 
 
 def test_commas_are_decimal_if_they_do_not_delimit_cells():

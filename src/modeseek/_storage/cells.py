@@ -10,22 +10,28 @@ from numpy.typing import NDArray
 from modeseek._common.types import Array
 from modeseek._storage.pyarrow_modules import pa, pc
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "."})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?", "-", "."})
 # parts of the patterns of STYLES, which are regular expressions of RE2
 BLANKS = "\\s'\u2019\u00a0\u202f"
 CURRENCY_CODE = r"^[A-Z]{3}\s"
 UNIT = r"(?:[$€£¥%]|[A-Za-zµμ°][A-Za-z/°²³]{0,4})$"
+DIGITS = r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?"
+# SIGNS is the end of the pattern, a unit; negative numbers may be in round brackets
 NUMBER = (
-    rf"(?:{CURRENCY_CODE}|^)(?:[+-]?\s?[$€£¥]?|[$€£¥]\s?[+-]?)\s?"
-    r"(?:\d{1,3}(?:GROUP\d{3})+(?:POINT\d*)?|\d+(?:POINT\d*)?|POINT\d+)(?:[eE][+-]?\d+)?\s?"
-    rf"(?:{UNIT}|$)"
+    rf"(?:{CURRENCY_CODE}|^)(?:(?:[+-]?\s?[$€£¥]?|[$€£¥]\s?[+-]?)\s?{DIGITS}"
+    rf"|[$€£¥]?\s?\([$€£¥]?\s?{DIGITS}\s?[$€£¥%]?\))(?:SIGNS|$)"
 )
+POINTS = NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\.")
+COMMAS = NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ",")
+# factors of numbers such as 68.4k, without a blank before them
+FACTORS = {"[kK]": "e3", "M": "e6", "B": "e9"}
 # how numbers are written as text, in order of preference
 STYLES = {
     "plain": r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$",
     "boolean": "(?i)^(?:true|false|yes|no|t|f|y|n|ja|nein|oui|non|si|sí|sì)$",
-    "point": NUMBER.replace("GROUP", f"[,{BLANKS}]").replace("POINT", r"\."),
-    "comma": NUMBER.replace("GROUP", f"[.{BLANKS}]").replace("POINT", ","),
+    "point": POINTS.replace("SIGNS", rf"\s?{UNIT}"),
+    "comma": COMMAS.replace("SIGNS", rf"\s?{UNIT}"),
+    "factor": POINTS.replace("SIGNS", r"[kKMB]?\s?[$€£¥]?$"),
 }
 
 
@@ -34,8 +40,8 @@ def is_missing(cell: str) -> bool:
 
     Examples
     --------
-    >>> is_missing(" NA "), is_missing("0")
-    (True, False)
+    >>> is_missing(" NA "), is_missing("#N/A"), is_missing("0")
+    (True, True, False)
     """
     return cell.strip().lower() in MISSING
 
@@ -119,8 +125,10 @@ def to_numbers(column: Any, style: str = "plain") -> tuple[Array, int | None]:
     (array([1.5, nan]), None)
     >>> to_numbers(pa.chunked_array([["1.5", "Adelie"]]))[1]
     1
-    >>> to_numbers(pa.chunked_array([["$1,250.50", "NA"]]), "point")[0]
-    array([1250.5,    nan])
+    >>> to_numbers(pa.chunked_array([["($1,250.50)", "NA"]]), "point")[0]
+    array([-1250.5,     nan])
+    >>> to_numbers(pa.chunked_array([["$68.4k", "$950"]]), "factor")[0]
+    array([68400.,   950.])
     """
     column = plain_column(column)
     kind = column.type
@@ -148,26 +156,52 @@ def number_styles(column: Any) -> tuple[str, ...]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> texts = (["1.5", "NA"], ["yes", "no"], ["12,500", "9,100"], ["0,5", "12,25"], ["$5", "12%"], ["", ""])
+    >>> texts = (["1.5", "NA"], ["yes", "no"], ["12,500", "9,100"], ["0,5", "12,25"], ["$5", "12%"])
     >>> [number_styles(pa.chunked_array([each])) for each in texts]
-    [('plain', 'point'), ('boolean',), ('point', 'comma'), ('comma',), (), ('plain', 'boolean', 'point', 'comma')]
-    >>> [number_styles(pa.chunked_array([each])) for each in (["1.5 kg", "2 kg"], ["500 g", "2 kg"], ["12k", "9"])]
-    [('point',), (), ()]
+    [('plain', 'point', 'factor'), ('boolean',), ('point', 'comma', 'factor'), ('comma',), ()]
+    >>> texts = (["1.5 kg", "2 kg"], ["500 g", "2 kg"], ["12k", "9"], ["(9.50)", "8"])
+    >>> [number_styles(pa.chunked_array([each])) for each in texts]
+    [('point',), (), ('factor',), ('point', 'factor')]
     """
     column = plain_column(column)
     values, bad = to_numbers(column)
     if bad is None:
         if np.isnan(values).all():
             return tuple(STYLES)
-        return ("plain", "point") if pc.any(pc.match_substring(column, ".")).as_py() else ("plain", "point", "comma")
+        comma = () if pc.any(pc.match_substring(column, ".")).as_py() else ("comma",)
+        return ("plain", "point", *comma, "factor")
     present = pc.unique(present_cells(column))
     found = [style for style, pattern in STYLES.items() if pc.all(pc.match_substring_regex(present, pattern)).as_py()]
-    return tuple(found) if "boolean" in found or same_unit(_units(present)) else ()
+    if "boolean" in found or same_unit(_units(present)):
+        return tuple(found)
+    return ("factor",) if "factor" in found and same_unit(_units(present, "factor")) else ()
 
 
-def _units(present: Any) -> list[str]:
+def count_numbers(column: Any, style: str = "plain") -> int:
+    """Return the number of cells of a column that are numbers in a style."""
+    column = plain_column(column)
+    if style == "plain" or not is_text(column):
+        return sum(is_number(str(cell)) for cell in to_objects(column))
+    return pc.sum(pc.match_substring_regex(present_cells(column), STYLES[style])).as_py() or 0
+
+
+def main_style(column: Any) -> str:
+    """Return the style in which most cells of a column are numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> [main_style(pa.chunked_array([each])) for each in (["1", "2", "x"], ["1,5 kg", "2,5 kg", "x"], ["x"])]
+    ['plain', 'comma', 'plain']
+    """
+    return max(STYLES, key=lambda style: count_numbers(column, style))
+
+
+def _units(present: Any, style: str = "point") -> list[str]:
     """Return the distinct currencies and units of numeric cells; "" stands for cells without a unit."""
-    return list(pc.unique(pc.replace_substring_regex(present, rf"\d[eE][+-]?\d+|[\d.,+\-{BLANKS}]", "")).to_pylist())
+    factors = "kKMB" if style == "factor" else ""
+    numbers = rf"\d[eE][+-]?\d+|[\d.,+\-(){BLANKS}{factors}]"
+    return list(pc.unique(pc.replace_substring_regex(present, numbers, "")).to_pylist())
 
 
 def same_unit(units: Iterable[str]) -> bool:
@@ -187,10 +221,10 @@ def missing_cells(column: Any) -> NDArray[np.bool_]:
     return np.asarray(trimmed_cells(column)[1])
 
 
-def units_of(column: Any) -> list[str]:
+def units_of(column: Any, style: str = "point") -> list[str]:
     """Return the currencies and units that the cells of a column of numbers have; "" for cells that have none."""
     column = plain_column(column)
-    return _units(present_cells(column)) if is_text(column) else [""]
+    return _units(present_cells(column), style) if is_text(column) else [""]
 
 
 def mixed_units(column: Any) -> list[str]:
@@ -220,9 +254,13 @@ def _plain_numbers(column: Any, style: str) -> Any:
         yes = pc.match_substring_regex(trimmed, "(?i)^(true|yes|t|y|ja|oui|si|sí|sì)$")
         plain = pc.if_else(yes, pa.scalar("1", trimmed.type), pa.scalar("0", trimmed.type))
     else:
-        grouping = f"[,{BLANKS}]" if style == "point" else f"[.{BLANKS}]"
-        plain = pc.replace_substring_regex(trimmed, rf"{CURRENCY_CODE}|[$€£¥]|{grouping}|{UNIT}", "")
+        grouping = f"[.{BLANKS}]" if style == "comma" else f"[,{BLANKS}]"
+        plain = pc.replace_substring_regex(trimmed, r"\(([^)]*)\)", r"-\1")
+        symbols = "[$€£¥]" if style == "factor" else f"[$€£¥]|{UNIT}"
+        plain = pc.replace_substring_regex(plain, rf"{CURRENCY_CODE}|{grouping}|{symbols}", "")
         plain = pc.replace_substring(plain, ",", ".") if style == "comma" else plain
+        for factor, exponent in FACTORS.items() if style == "factor" else ():
+            plain = pc.replace_substring_regex(plain, f"{factor}$", exponent)
     return pc.if_else(fits, plain, column)
 
 

@@ -210,18 +210,21 @@ class TextColumnError(DataError):
     columns : tuple of str
         All columns that are not numeric.
     example : object
-        The first cell of the first of these columns that is not a number.
+        The first cell of the first of these columns that is not a number; None if it is below the rows at hand.
     row : int
-        Row of `example`, counted from 1.
+        Row of `example`, counted from 1; the last row at hand if `example` is None.
     line : int or None
         Line of `example`, if the file is text.
     missing : dict of str to int
         Number of missing values of each numeric column that has some.
     encodable : bool
         Whether one-hot encoding could use all these columns.
+    words : tuple of str
+        Texts among the numbers, which may stand for missing values.
     """
 
     encodable = False
+    words: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -237,7 +240,8 @@ class TextColumnError(DataError):
         self.corrections, self.missing = tuple(corrections), dict(missing or {})
         shown = repr(example)
         shown = shown if len(shown) <= 40 else shown[:36] + "...'"
-        self.where = f"column '{columns[0]}' is not numeric: {place_of(row, line)} has {shown}"
+        found = f"a row after row {row:,} has text" if example is None else f"{place_of(row, line)} has {shown}"
+        self.where = f"column '{columns[0]}' is not numeric: {found}"
         self.problem = f"{source}: {self.where}."
         if len(columns) > 1:
             self.problem += f" Not numeric either: {', '.join(columns[1:])}."

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modeseek._common.types import Array, IntArray
-from modeseek._storage.cells import correction, is_number, mixed_units, to_array, to_numbers, to_objects, without_codes
+from modeseek._storage.cells import (
+    correction,
+    count_numbers,
+    mixed_units,
+    to_array,
+    to_numbers,
+    to_objects,
+    without_codes,
+)
 from modeseek._storage.contents import Content, content_of
 from modeseek._storage.errors import (
     MissingValueError,
@@ -228,16 +236,17 @@ class Table:
         row = to_numbers(column, style)[1]
         if row is None:  # numbers of different units
             row = to_numbers(column)[1]
-        assert row is not None
+        names = [[*self._positions][j] for j in columns]
+        if row is None:  # a chunk after this one has text
+            return TextColumnError(self.source, names, None, self.n_rows + (self.first_row or 0), None, (), missing)
         cells = to_objects(column)
-        numbers, corrections = sum(is_number(str(cell)) for cell in cells), []
+        numbers, corrections = count_numbers(column, style), []
         if 2 * numbers > self.n_rows:
             corrections.append(f"correct it ({numbers:,} of {self.n_rows:,} rows{self._scope} have a number there)")
         if units := mixed_units(column):
             corrections.append(f"write all cells in the same unit ({', '.join(map(repr, units))})")
         elif better := correction(cells[row]):
             corrections.append(better)
-        names = [[*self._positions][j] for j in columns]
         return TextColumnError(self.source, names, cells[row], *self._row_and_line(row), corrections, missing)
 
     def refuse_gaps(self, values: Array, names: Sequence[str]) -> NoReturn:

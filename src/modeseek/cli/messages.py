@@ -49,8 +49,9 @@ def message_of(error: Exception) -> str:
         case TextColumnError():
             them = "them" if len(error.columns) > 1 else "it"
             gaps = ", and leave out --strict for the missing values" if error.missing else ""
+            codes = f"{_codes(error.words)}, or " if error.words else ""
             encoding = f"use {them} with --encode onehot, or " if error.encodable else ""
-            return error.explain(f"{encoding}leave {them} out with --ignore {_joined(error.columns)}{gaps}")
+            return error.explain(f"{codes}{encoding}leave {them} out with --ignore {_joined(error.columns)}{gaps}")
         case MissingValueError():
             them = "the columns" if len(error.columns) > 1 else "the column"
             omission = f"leave {them} out with --ignore {_joined(error.columns)}"
@@ -58,8 +59,7 @@ def message_of(error: Exception) -> str:
         case IncompleteRowsError():
             return error.explain("fill them in with --missing median")
         case NoColumnsError():
-            missing = f"give texts that stand for missing values with --missing-values {_joined(error.words)}"
-            remedies = [missing] if error.words else []
+            remedies = [_codes(error.words)] if error.words else []
             if error.encodable:
                 remedies.append("use text columns with --encode onehot")
             other = "name columns with --columns" if error.left_out else "ignore fewer columns"
@@ -101,6 +101,10 @@ def name_setting(name: str, value: object) -> str:
     '`--chains 8`'
     """
     return f"`{option_name(name)}`" if value is None else f"`{option_name(name)} {value}`"
+
+
+def _codes(words: Iterable[str]) -> str:
+    return f"give texts that stand for missing values with --missing-values {_joined(words)}"
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -101,7 +101,8 @@ class ClusterOptions(BaseCommand):
     missing : drop|median|error
         Rows with missing values: written without a cluster, filled with medians, or refused. Default: drop.
     missing_values : -999,X
-        Cells that stand for missing values, in addition to empty cells, NA, NaN, null, None, ?, - and a point.
+        Cells that stand for missing values, in addition to empty cells, NA, N/A, #N/A, NaN, null, None, ?, - and
+        a point.
     strict : flag
         Refuse text and missing values instead of leaving them out.
     header : flag

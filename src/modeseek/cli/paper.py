@@ -1,9 +1,8 @@
 """The command `modeseek paper`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ def run(options: PaperOptions) -> None:
     with library_errors():
         choose(figures)
         choose_engine(options.engine, BIWEIGHT, np.zeros((1, 2)))
-    bar = None if options.quiet else partial(job_bar, "modeseek paper")
+    bar = None if options.quiet else _bar
     try:
         with nullcontext() if options.scheduler is None else _dask_jobs(options.scheduler, out):
             report = run_paper(
@@ -49,6 +48,14 @@ def run(options: PaperOptions) -> None:
     if not options.quiet:
         print(f"report   {report}\nclaims   {report.with_name('claims.html')}")
         print(f"data     {report.parent / 'data'}\nfigures  {report.parent / 'figures'}")
+
+
+@contextmanager
+def _bar(total: float, done: float) -> Iterator[Callable[[float], None]]:
+    """Show the progress of the jobs, and say what follows: the figures take up to a minute."""
+    with job_bar("modeseek paper", total, done) as advance:
+        yield advance
+    print("modeseek paper: drawing the figures and writing the report", file=sys.stderr)
 
 
 @contextmanager

@@ -55,6 +55,8 @@ def _validate(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Array:
 
 def _explain(X: Any) -> str | None:
     """Return what is wrong with X, in more detail than scikit-learn does; None if nothing is found."""
+    if hasattr(X, "collect"):
+        return f"X must hold its rows, but a {type(X).__name__} is a query: pass X.collect()."
     values = np.asarray(X)
     if values.dtype.kind == "O" and values.ndim:  # NumPy converts a sparse array into an object without dimensions
         values = np.frompyfunc(_none_for_na, 1, 1)(values)

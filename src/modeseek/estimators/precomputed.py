@@ -47,7 +47,22 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             at = int(np.flatnonzero(wrong)[0])
             row, column = (X.tocoo().row[at], X.indices[at]) if issparse(X) else divmod(at, X.shape[1])
             raise ValueError(f"X must hold distances of at least 0; got {what} in row {row}, column {column}.")
+    if reset and _are_similarities(X):
+        raise ValueError(
+            "X must hold distances, but each row is farthest from itself, so X seems to hold similarities: convert "
+            "them, for example 1 - X if the largest similarity is 1."
+        )
     return csr_array(X) if issparse(X) else X
+
+
+def _are_similarities(X: Any) -> bool:
+    """Return whether no other entry of a row is larger than that of the row with itself, which is positive."""
+    own = X.diagonal()
+    if not ((own > 0) & (own < np.inf)).all():
+        return False
+    largest = X.max(axis=1).toarray().ravel() if issparse(X) else np.where(np.isfinite(X), X, 0.0).max(axis=1)
+    # up to rounding errors
+    return bool((own >= (1 - 1e-6) * largest).all())
 
 
 def data_from_distances(X: Any, weights: Array, geometry: Geometry, n_neighbors: int) -> FitData:

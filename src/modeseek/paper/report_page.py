@@ -17,7 +17,18 @@ from modeseek.paper.experiment import Experiment, report_texts
 from modeseek.paper.job_list import config_json
 from modeseek.paper.rows import Rows
 from modeseek.plots import save_figure
-from modeseek.report import Block, Bullets, Details, Heading, ImageBlock, Page, Paragraph, TableBlock, Verdict
+from modeseek.report import (
+    Block,
+    Bullets,
+    Details,
+    Heading,
+    ImageBlock,
+    Page,
+    Paragraph,
+    PlainText,
+    TableBlock,
+    Verdict,
+)
 
 FIGURE_SUFFIXES = (".png", ".svg")
 
@@ -117,15 +128,17 @@ def _findings(results: Mapping[Experiment, Rows], made: RunInfo) -> list[Block]:
     if not found:
         return []
     body: list[list[str | Verdict]] = [
-        [str(number), each.claim.title, each.claim.section.split(",")[0], Verdict(each.verdict, each.kind), each.under]
+        [str(number), PlainText(each.claim.title), each.claim.section.split(",")[0], verdict, each.under]
         for number, each in enumerate(found, start=1)
+        for verdict in [Verdict(each.verdict, each.kind)]
     ]
     counts = {kind: sum(each.kind == kind for each in found) for kind in ("good", "partly", "bad")}
+    undecided = sum(each.verdict == "undecided" for each in found)
     summary = (
         f"Of {len(found)} claims of the paper's experiments and theory, {counts['good']} hold under every reading of "
-        f"what the paper leaves open, {counts['partly']} under some only, and {counts['bad']} under none "
-        f"({sum(each.verdict == 'undecided' for each in found)} undecided). Every claim is a quotation; "
-        "the rule that tests it is stated below."
+        f"what the paper leaves open, {counts['partly']} under some only, {counts['bad'] - undecided} under none, and "
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided. Every claim is a quotation; the rule that tests "
+        "it is stated below."
     )
     warning = Paragraph(f"**Only {made.runs} runs on a small grid (`--quick`): verdicts may change with more runs.**")
     table = TableBlock(["", "claim", "section", "verdict", ""], body)
@@ -147,7 +160,8 @@ def _tests(results: Mapping[Experiment, Rows]) -> list[Block]:
 
 def _test(found: Findings, title: str, section: str) -> list[Block]:
     return [
-        Heading(title, 3),
+        # subscripts such as L_{h_k} are no markup
+        Heading(PlainText(title), 3),
         Paragraph(f"**{_sentence(found)}**{section} *Test:* {found.claim.test}"),
         Bullets(tuple(f"{reading_name(reading)}: {_answer(finding)}" for reading, finding in found.found)),
     ]

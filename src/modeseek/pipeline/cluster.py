@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from modeseek._common.types import Watcher
 from modeseek._storage.formats.registry import input_format
 from modeseek._storage.input_file import STANDARD_STREAM
@@ -17,6 +19,7 @@ from modeseek.pipeline.fit import check_directions, run_fit
 from modeseek.pipeline.options import DataOptions, Note, Outputs, PipelineConfig, PipelineJob, as_files
 from modeseek.pipeline.outputs import Shown, added_columns, check_outputs, write_extras
 from modeseek.pipeline.result import PipelineResult, result_of_job
+from modeseek.pipeline.result_notes import filled_notes
 from modeseek.pipeline.truth import TruthComparison
 
 DEFAULT_DATA = DataOptions()
@@ -146,6 +149,9 @@ def _cluster_in_memory(job: PipelineJob) -> PipelineResult:
     if fit.interrupted and not estimator.__sklearn_is_fitted__():
         raise PipelineInterrupted(None)
     found = estimator.result_
+    if preparer.missing == "median":
+        gaps = np.isnan(preparer.preparation_.values(table)[prepared.complete])
+        job.note(*filled_notes(found.labels, np.asarray(gaps.any(axis=1))))
     counts = RowCounts().add(found.labels, found.confidence, found.n_clusters)
     result = result_of_job(job, preparer, counts, fit.seconds, prepared.complete)
     if job.data.truth is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modeseek._common.text import listed
 from modeseek._common.types import Array, IntArray
@@ -29,6 +30,16 @@ def result_notes(fit: FitResult, preparer: TablePreparer, config: PipelineConfig
         text = f"the clusters follow {columns} {values}; try without {'it' if len(followed) == 1 else 'them'}"
         notes.append(Note(text, "ignore", ",".join(followed)))
     return notes
+
+
+def filled_notes(labels: IntArray, filled: NDArray[np.bool_]) -> list[Note]:
+    """Return a note on clusters in which medians replace missing values of most rows; `filled` says in which rows."""
+    sizes = np.bincount(labels[labels >= 0])
+    found = np.flatnonzero(2 * np.bincount(labels[filled & (labels >= 0)], minlength=len(sizes)) > sizes)
+    if not 0 < len(found) < len(sizes):
+        return []
+    text = f"medians replace missing values of most rows in {'cluster' if len(found) == 1 else 'clusters'}"
+    return [Note(f"{text} {listed([*map(str, found)])}; such rows can be left out", "missing", "drop")]
 
 
 def stretched_features(fit: FitResult, preparer: TablePreparer) -> list[str]:

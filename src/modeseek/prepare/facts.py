@@ -10,6 +10,7 @@ from modeseek._common.storable import storable
 from modeseek._storage.cells import (
     STYLES,
     is_text,
+    mixed_units,
     number_styles,
     plain_column,
     present_cells,
@@ -29,6 +30,8 @@ from modeseek.prepare.integers import (
     written_as_integers,
 )
 
+# removes k, K, M and B from the unit of 68.4k
+NO_FACTORS = str.maketrans("", "", "kKMB")
 # texts that are dates in all their cells
 DATE = (
     r"^(?:\d{4}[-/]\d{1,2}(?:[-/]\d{1,2})?(?:[T ]\d.*)?|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}(?: \d.*)?"
@@ -45,7 +48,8 @@ class ColumnFacts(NamedTuple):
     rows, missing : int
         Number of cells, and of those that are missing or not finite.
     kind : str
-        "number", "text", "date", "mixed" (numbers and text), "nested", or "" if all cells are missing.
+        "number", "text", "date", "mixed" (numbers and text), "units" (numbers in different units), "nested", or "" if
+        all cells are missing.
     styles : tuple of str
         How the cells can be read as numbers: keys of `STYLES`, "plain" for columns that are not text.
     symbol : str
@@ -78,6 +82,8 @@ class ColumnFacts(NamedTuple):
         are integers.
     squares : float
         Sum of the squared differences of each cell from the one before, if all cells are integers.
+    total : float
+        Sum of the numbers.
     """
 
     rows: int
@@ -101,6 +107,13 @@ class ColumnFacts(NamedTuple):
     hashed: tuple[int, ...] = ()
     rises: int = 0
     squares: float = 0.0
+    total: float = 0.0
+
+    @property
+    def ends_with_sum(self) -> bool:
+        """Whether the last of at least five numbers is the largest one, and the sum of the others up to rounding."""
+        others = self.total - self.last
+        return self.rows - self.missing >= 5 and 0 < self.high == self.last and abs(others - self.last) <= 1e-3 * others
 
     @property
     def all_different(self) -> bool:
@@ -142,14 +155,20 @@ class ColumnFacts(NamedTuple):
         words = {*self.words, *other.words}
         worded = all(each.words or each.kind in ("number", "") for each in (self, other))
         whole, between = self.hashed and other.hashed, other.first - self.last
+        symbol = self.symbol or other.symbol
         if self.kind == other.kind == "number" and not same_unit((self.symbol, other.symbol)):
-            kind, styles = "text", ()
+            # 12k and 9 can be compared, 12 kg and 9 cannot
+            bare = [each.translate(NO_FACTORS) for each in (self.symbol, other.symbol)]
+            styles, symbol = ("factor",) if "factor" in styles and same_unit(bare) else (), max(bare)
+            kind = "number" if styles else "units"
+        elif kinds == {"number", "units"}:
+            kind = "units"
         return ColumnFacts(
             self.rows + other.rows,
             self.missing + other.missing,
             kind,
             styles,
-            self.symbol or other.symbol,
+            symbol,
             min(self.low, other.low),
             max(self.high, other.high),
             other.last,
@@ -165,6 +184,7 @@ class ColumnFacts(NamedTuple):
             hashed=tuple(sorted(self.hashed + other.hashed)[: config.hashed_cells] if whole else ()),
             rises=int(self.rises + other.rises + np.sign(between)) if whole else 0,
             squares=self.squares + other.squares + between * between if whole else 0.0,
+            total=self.total + other.total,
         )
 
     def _common_step(self, other: ColumnFacts) -> float:
@@ -210,10 +230,10 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         return ColumnFacts(len(values), missing, "", styles)
     with np.errstate(over="ignore"):
         steps = np.diff(finite)
-        squares = float(np.square(steps).sum())
+        squares, total = float(np.square(steps).sum()), float(finite.sum())
     even = not missing and bool((steps == steps[:1]).all() and (finite % 1 == 0).all())
     step = 0.0 if not even else float(steps[0]) if len(steps) else np.nan
-    symbol = max(units_of(column), default="") if style in ("point", "comma") else ""
+    symbol = max(units_of(column, style), default="") if style in ("point", "comma", "factor") else ""
     low, high, last = float(finite.min()), float(finite.max()), float(finite[-1])
     # the first values show that most columns have many
     few = len(np.unique(finite[:1000])) <= config.few_values and np.unique(finite)
@@ -243,6 +263,7 @@ def _of_numbers(column: Any, styles: tuple[str, ...], config: PrepareConfig) -> 
         hashed=smallest_hashes(finite, config.hashed_cells) if integers else (),
         rises=int(np.sign(steps).sum()) if integers else 0,
         squares=squares if integers else 0.0,
+        total=total,
     )
 
 
@@ -257,8 +278,9 @@ def _of_text(column: Any, config: PrepareConfig) -> ColumnFacts:
     unique = pc.unique(present)
     numbers = pc.sum(pc.match_substring_regex(unique, STYLES["plain"])).as_py() or 0
     dates = pc.all(pc.match_substring_regex(unique, DATE)).as_py()
-    words = () if dates else _words(present, unique, config)
-    kind = "date" if dates else "mixed" if numbers or words else "text"
+    units = mixed_units(column)
+    words = () if dates or units else _words(present, unique, config)
+    kind = "date" if dates else "units" if units else "mixed" if numbers or words else "text"
     levels = () if dates else _levels(unique, config)
     distinct = len(unique) == len(column) and 2 * numbers <= len(unique) and not words
     missing = len(column) - len(present)

@@ -11,16 +11,30 @@ import numpy as np
 from modeseek._common.storable import storable
 from modeseek._common.text import listed
 from modeseek._common.types import Array
-from modeseek._storage.cells import missing_cells, plain_column, same_unit, to_numbers, units_of
+from modeseek._storage.cells import main_style, missing_cells, plain_column, same_unit, to_numbers, units_of
 from modeseek._storage.errors import NoColumnsError
 from modeseek._storage.pyarrow_modules import pc
 from modeseek._storage.table import Table, unique_names
 from modeseek.prepare.config import PrepareConfig, PrepareOptions
+from modeseek.prepare.earlier_output import earlier_output
 from modeseek.prepare.facts import ColumnFacts
 from modeseek.prepare.identifiers import integer_reason, possible_reason
 
 # reasons to leave out columns that one-hot encoding can use if they have few different values
-TEXTS = ("text", "numbers and text")
+TEXTS = ("text", "numbers and text", "numbers in different units")
+# reasons by kind of column
+REASONS = {
+    "date": "dates",
+    "nested": "nested values",
+    "mixed": "numbers and text",
+    "units": "numbers in different units",
+}
+# how numbers without a unit are written, for notes
+WRITTEN = {
+    "point": "thousands separators",
+    "comma": "decimal commas",
+    "factor": "k, M and B for thousands, millions and billions",
+}
 
 
 class Note(NamedTuple):
@@ -129,6 +143,7 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         _refuse_chosen(table, facts, reasons, options)
         reasons = {name: reason if reason in (*TEXTS, "all missing") else "" for name, reason in reasons.items()}
     else:
+        reasons |= dict.fromkeys(earlier_output(unique_names(table.columns), facts), "output of an earlier run")
         reasons |= _few_values(facts, [name for name, reason in reasons.items() if not reason], options.config)
     encodable = [name for name, each in facts.items() if reasons[name] in TEXTS and len(each.levels) >= 2]
     features: list[MatrixColumn] = []
@@ -157,6 +172,9 @@ def make_plan(table: Table, facts: Mapping[str, ColumnFacts], options: PrepareOp
         notes.append(Note(f"columns with the name of another column are called {listed(renamed)}"))
     if options.columns is None:
         notes += _doubtful(facts, features, options.config)
+    sums = [name for name in dict.fromkeys(each.column for each in features) if facts[name].ends_with_sum]
+    if sums:
+        notes.append(Note(f"the last row may be a total, because it has the sums of the other rows: {listed(sums)}"))
     return Plan(tuple(features), tuple(notes))
 
 
@@ -191,7 +209,9 @@ def _reason(name: str, facts: ColumnFacts, table: Table, config: PrepareConfig) 
             return "mostly missing"
         if facts.kind in ("text", "mixed") and facts.distinct and facts.rows >= config.min_counted_rows:
             return "unique texts"
-        return {"date": "dates", "nested": "nested values", "mixed": "numbers and text"}.get(facts.kind, "text")
+        if str(table.data.schema.field(table.position(name)).type).startswith("struct"):
+            return "nested values, which pandas.json_normalize flattens"
+        return REASONS.get(facts.kind, "text")
     if facts.constant and facts.rows > 1:
         return "constant"
     if facts.padded:
@@ -227,7 +247,10 @@ def _refuse_chosen(
     if options.encode == "onehot":
         bad = [name for name in bad if reasons[name] not in TEXTS or len(facts[name].levels) < 2]
     if bad:
-        error = table.text_error([table.position(name) for name in bad])
+        at = [table.position(name) for name in bad]
+        error = table.text_error(at, style=main_style(table.data.column(at[0])))
+        if all(facts[name].words for name in bad):
+            error.words = tuple(dict.fromkeys(word for name in bad for word in facts[name].words))
         error.encodable = all(reasons[name] in TEXTS and len(facts[name].levels) >= 2 for name in bad)
         raise error
 
@@ -261,10 +284,10 @@ def _notes(
         notes.append(Note(f"may stand for missing values: {named}", "missing_values", ",".join(codes)))
     read = []
     for feature in features:
-        if feature.style in ("point", "comma"):
-            what = {"point": "thousands separators", "comma": "decimal commas"}[feature.style]
-            symbol = facts[feature.column].symbol
-            read.append(f"{feature.column} ({symbol or what})")
+        if what := WRITTEN.get(feature.style):
+            each = facts[feature.column]
+            negative = " or negative numbers in brackets" if each.low < 0 and feature.style == "point" else ""
+            read.append(f"{feature.column} ({each.symbol or what + negative})")
         elif feature.style == "boolean":
             read.append(f"{feature.column} (yes or no, as 1 or 0)")
     if read:
@@ -285,7 +308,7 @@ def unit_notes(table: Table, features: Sequence[MatrixColumn]) -> list[Note]:
     """Return notes on columns whose currency or unit is another one than in the fit."""
     notes = []
     for feature in features:
-        found = max(units_of(table.data.column(table.position(feature.column))), default="")
+        found = max(units_of(table.data.column(table.position(feature.column)), feature.style), default="")
         if feature.level is None and feature.style != "boolean" and found != feature.unit:
             old, new = (f"'{unit}'" if unit else "no unit" for unit in (feature.unit, found))
             notes.append(Note(f"column '{feature.column}' has {new}, and {old} in the model; no values are converted"))
@@ -316,7 +339,7 @@ def feature_values(table: Table, features: Sequence[MatrixColumn], *, refuse: bo
             continue
         numbers, row = to_numbers(column, feature.style)
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
-        mixed = refuse and feature.style in ("point", "comma") and not same_unit(units_of(column))
+        mixed = refuse and feature.style in WRITTEN and not same_unit(units_of(column, feature.style))
         if row is not None or mixed:
             style = style if bad else feature.style
             bad.append(at)

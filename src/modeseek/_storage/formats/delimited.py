@@ -61,6 +61,8 @@ class DelimitedReader(Reader):
         if self._dialect.skipped:
             self.notes += (f"{counted(self._dialect.skipped, 'line')} above the table skipped",)
         self.columns, self.row_names = self._dialect.names, self._dialect.row_names
+        if self._dialect.units:
+            self.notes += (f"line {self._dialect.units} has units instead of numbers and is skipped",)
         lines = [bool(line.strip()) for line in text.splitlines()]
         if len(self.columns) == 1 and not all(lines[: len(lines) - lines[::-1].index(True)]):
             self.notes += ("blank lines skipped: in a table with one column they are not rows",)

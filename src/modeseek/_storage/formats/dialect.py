@@ -5,6 +5,7 @@ csv.Sniffer is not used: it cannot split at runs of blanks, and fails for files 
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, pairwise
@@ -22,6 +23,9 @@ SAMPLE_ROWS = 100
 # largest number of lines above a table that are skipped, and smallest number of regular rows below them
 MAX_LINES_ABOVE = 20
 MIN_ROWS_BELOW = 4
+# largest number of characters of a unit below the header, and the beginning of a number or a date
+MAX_UNIT = 12
+BEGINS_NUMBER = re.compile(r"\s*[-+(.,$€£¥]?\s?\d")
 
 
 class Dialect(NamedTuple):
@@ -39,6 +43,8 @@ class Dialect(NamedTuple):
         Where the rows begin, after the header.
     skipped : int
         Number of lines above the table, which are not read.
+    units : int
+        Line of a row of units below the header, which is not read; 0 if there is none.
     """
 
     names: tuple[str, ...]
@@ -47,6 +53,7 @@ class Dialect(NamedTuple):
     line: int
     start: Position
     skipped: int = 0
+    units: int = 0
 
 
 class Row(NamedTuple):
@@ -123,8 +130,8 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
 
     Examples
     --------
-    >>> find_dialect("a;b\n1;2\n", "data")
-    Dialect(names=('a', 'b'), row_names=(), delimiter=';', line=1, start=Position(at=4, within=1, row=0), skipped=0)
+    >>> find_dialect("a;b\n1;2\n", "data")[:5]
+    (('a', 'b'), (), ';', 1, Position(at=4, within=1, row=0))
     """
     delimiter = find_delimiter(text, prefer_tab=suffix in (".tsv", ".tab"))
     rows: list[Row] = []
@@ -150,9 +157,10 @@ def find_dialect(text: str, source: str, *, suffix: str = "", header: bool | Non
         raise HeaderOnlyError(source)
     names = tuple(cell.strip() or f"column{j}" for j, cell in enumerate(first.cells, start=1))
     row_names = names[:1] if len(names) > 1 and not first.cells[0].strip() else ()
-    before = text[: first.end]
+    units = has_units([row.cells for row in rows[1:] if len(row.cells) == len(first.cells)])
+    before = text[: rows[units].end]
     start = Position(len(before.encode()), len(list(_Lines(before))))
-    return Dialect(names, row_names, delimiter, first.line, start, skipped)
+    return Dialect(names, row_names, delimiter, first.line, start, skipped, rows[1].line if units else 0)
 
 
 def lines_before(rows: list[Row]) -> int:
@@ -177,6 +185,30 @@ def lines_before(rows: list[Row]) -> int:
     header = [cell for cell in table[0].cells if cell.strip()]
     titled = len(table) >= MIN_ROWS_BELOW and len(header) > 1 and not any(map(is_number, header))
     return first + titles if titles and titled and first + titles <= MAX_LINES_ABOVE else first
+
+
+def has_units(rows: list[list[str]]) -> bool:
+    """Return whether the first row below a header holds units.
+
+    It does if at least two of its cells are short texts above numbers or dates, and the others are empty.
+
+    Examples
+    --------
+    >>> has_units([["", "mm", "%"], ["a", "2.5", "7"], ["b", "2", "9"], ["c", "", "8"]])
+    True
+    >>> has_units([["", "2", "%"], ["a", "2.5", "7"], ["b", "2", "9"], ["c", "", "8"]])
+    False
+    """
+    if len(rows) < MIN_ROWS_BELOW:
+        return False
+    first, rest = rows[0], rows[1:]
+    units = [j for j, cell in enumerate(first) if not is_missing(cell)]
+    for j in units:
+        below = [row[j] for row in rest if not is_missing(row[j])]
+        values = sum(BEGINS_NUMBER.match(cell) is not None for cell in below)
+        if BEGINS_NUMBER.match(first[j]) or len(first[j]) > MAX_UNIT or first[j] in below or 2 * values <= len(below):
+            return False
+    return len(units) > 1
 
 
 def find_delimiter(text: str, *, prefer_tab: bool) -> str:

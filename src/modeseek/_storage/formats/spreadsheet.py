@@ -3,14 +3,16 @@
 import shlex
 from typing import Any, ClassVar
 
+from modeseek._common.text import counted
 from modeseek._storage.cells import is_number
 from modeseek._storage.errors import DataError
 from modeseek._storage.formats.declared_size import sheet_bytes
-from modeseek._storage.formats.dialect import has_header
+from modeseek._storage.formats.dialect import SAMPLE_ROWS, Row, has_header, has_units, lines_before
 from modeseek._storage.formats.reader import ReadOptions
 from modeseek._storage.formats.registry import register_format
 from modeseek._storage.formats.whole import WholeFormat, chosen_part
 from modeseek._storage.input_file import InputFile, open_zip
+from modeseek._storage.table import Table
 from modeseek._storage.unpacking import check_unpacked
 from modeseek._storage.values import arrow_table
 
@@ -40,17 +42,21 @@ class Spreadsheet(WholeFormat):
             example = f"name another sheet, as {shlex.quote(f'{file.name[1:-1]}::{other}')}"
             listing = f"The other sheets: {', '.join(others)}"
             raise DataError(f"{file.name}: sheet '{sheet}' has no numbers: {example}. {listing}.")
+        texts = [["" if cell is None else str(cell) for cell in row] for row in rows[:SAMPLE_ROWS]]
+        above = lines_before([Row(line, cells, 0) for line, cells in enumerate(texts)]) if rows else 0
+        rows, texts = rows[above:], texts[above:]
         if is_title(rows):
             problem = f"the first row of sheet '{sheet}' has text in one cell only"
             raise DataError(f"{file.name}: {problem}: remove the rows above the names of the columns.")
-        header = (
-            has_header([["" if cell is None else str(cell) for cell in row] for row in rows[:100]]) if rows else False
-        )
-        header = header if options.header is None else options.header
-        first = ["" if cell is None else str(cell).strip() for cell in rows[0]] if rows else []
-        names = [cell or f"column{j}" for j, cell in enumerate(first, start=1)]
+        header = options.header if options.header is not None else bool(rows) and has_header(texts)
+        units = header and has_units(texts[1:])
+        names = [cell.strip() or f"column{j}" for j, cell in enumerate(texts[0] if rows else [], start=1)]
         names = names if header else [f"x{j}" for j in range(len(names))]
-        return arrow_table(names, zip(*rows[1 if header else 0 :], strict=True) if rows[header:] else [()] * len(names))
+        rows = rows[header + units :]
+        data = arrow_table(names, zip(*rows, strict=True) if rows else [()] * len(names))
+        notes = [f"{counted(above, 'row')} above the table skipped"] if above else []
+        notes += ["the row below the header has units instead of numbers and is skipped"] if units else []
+        return Table(file.name, data, notes=tuple(notes))
 
     def check_size(self, file: InputFile) -> None:
         """Raise `UnpackedSizeError` if the file unpacks to more than the bound."""

@@ -23,6 +23,8 @@ class WholeReader(Reader):
         # takes the stamp before the file is read, to detect changes during reading
         super().__init__(file)
         data = load()
+        if isinstance(data, Table):
+            data, self.notes = data.data, data.notes
         check_arrow_types(data.schema)
         if not data.num_rows or not data.num_columns:
             raise DataError(f"{file.name} has no rows: give at least one.")
@@ -31,7 +33,7 @@ class WholeReader(Reader):
         self.schema = data.schema
 
     def chunks(self, start: Position, only: Sequence[str] | None) -> Iterator[tuple[Table, Position, int]]:
-        yield Table(self.file.name, self._data), Position(1, 0, self._data.num_rows), self.size
+        yield Table(self.file.name, self._data, notes=self.notes), Position(1, 0, self._data.num_rows), self.size
 
 
 def _nullable(data: Any) -> Any:
@@ -49,7 +51,7 @@ class WholeFormat(TypedFormat):
     chunked = False
 
     def load(self, file: InputFile, options: ReadOptions) -> Any:
-        """Return the rows as an Arrow table; any exception means that the file is damaged."""
+        """Return the rows as an Arrow table, or a `Table` with notes; any exception means that the file is damaged."""
         raise NotImplementedError
 
     def open(self, file: InputFile, options: ReadOptions) -> Reader:
