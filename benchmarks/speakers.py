@@ -8,9 +8,9 @@ Run it as
 DIR is a folder as `quality.py` takes it; sets of the kind "speaker-embedding" are used, rows shuffled with the seed.
 Four parts: *sets*, each as it is; *few*, the paper's case: 4 to 20 speakers drawn from a set, each with 3 to 20 rows
 (log-uniform); *one*, each speaker with ten rows or more alone; and *der*, diarization error rates on the meeting
-(column `ari`: overlap counted, `ami`: overlap left out). No method has settings for a particular set. Two entries use
-the truth: k-means is given the number of speakers, and "linkage, best threshold" uses, for each set, the threshold
-with the best ARI.
+(column `ari`: overlap counted, `ami`: overlap left out). No method has settings for a particular set. Three entries
+use the truth: k-means and "diarize, told k" are given the number of speakers, and "linkage, best threshold" uses, for
+each set, the threshold with the best ARI.
 
 Rows are written to --out as they are measured, and a run with the same --out resumes.
 """
@@ -82,6 +82,10 @@ def _ours(task: Task) -> np.ndarray:
     return SpeakerClusterer(random_state=task.seed).predict(task.X)
 
 
+def _ours_told(task: Task) -> np.ndarray:
+    return SpeakerClusterer(task.k, task.k, random_state=task.seed).predict(task.X)
+
+
 def _estimator(name: str) -> Callable[[Task], np.ndarray]:
     def fit(task: Task) -> np.ndarray:
         model = getattr(modeseek, name)(metric="cosine")
@@ -144,6 +148,7 @@ def _turn_to_diarize(*, limit: bool) -> Callable[[Task], np.ndarray]:
 
 METHODS = [
     Method("diarize", _ours),
+    Method("diarize, told k", _ours_told),
     Method("ModeSeek", _estimator("ModeSeek")),
     Method("pyannote's linkage", _pyannote),
     Method("HDBSCAN", lambda task: HDBSCAN(min_cluster_size=5, copy=True).fit(task.X).labels_),
@@ -233,7 +238,7 @@ def jobs_of(sets: Sequence[LabelledSet], seeds: int, draws: int) -> Iterator[Job
             for draw in range(draws):
                 yield from (Job("few", data, draw, method, draw) for method in methods)
         if not slow:
-            told = ("k-means, told k", "linkage, best threshold")
+            told = ("diarize, told k", "k-means, told k", "linkage, best threshold")
             ranks = range(1 if draws == 1 else max(len(np.unique(data.y)) for data in sets))
             some = [(data, rank) for data in sets for rank in ranks if len(alone(data, rank))]
             yield from (Job("one", *each, name, 0) for each in some for name in methods if name not in told)

@@ -7,8 +7,9 @@ The first form makes recordings of every setting (`synthetic/recordings.py`), fi
 ModeSeek and by average linkage, fits the two functions of `modeseek/diarization/speaker_choice.py` and prints their
 scores on recordings that were left out (four folds). `--write` fits them on all recordings and replaces those of the
 choice in `speaker_choice.npz`. The functions of the test by average linkage alone, in the same file, were learned by
-this script as of commit c6cd1080 and are kept. The second form prints the mean score of `SpeakerSearch` and of ModeSeek
-alone on other recordings: the adjusted Rand index, or for one speaker whether it stays whole.
+this script as of commit c6cd1080 and are kept. The second form prints the mean score of ModeSeek alone and of
+`SpeakerSearch` (with and without refinement, and told the number of speakers) on other recordings: the adjusted Rand
+index, or for one speaker whether it stays whole.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -200,25 +202,26 @@ def _line(one: Examined, found: Decision) -> list[float]:
 
 
 def compare(count: int) -> None:
-    """Print the scores of the search and of ModeSeek alone."""
+    """Print the scores of ModeSeek alone, and of the search with and without refinement and number of speakers."""
     rows = []
+    plain = replace(DEFAULT, refinements=0)
     for setting, seed, one in recordings(range(FIRST_COMPARED, FIRST_COMPARED + count)):
         known = one.y >= 0
-        alone = len(np.unique(one.y[known])) == 1
-        line: list[float] = [alone]
-        for labels in (
-            ModeSeek(metric="cosine").fit(one.X).labels_,
-            SpeakerSearch().find(one.X, one.times).labels,
-        ):
-            line.append(float(labels.max() == 0) if alone else rand_agreement(one.y[known], labels[known]))
-        rows.append(line)
-        print(setting, seed, len(one.X), *line, file=sys.stderr, flush=True)
-    found = np.array(rows)
-    groups = {"several speakers": found[:, 0] == 0, "one speaker": found[:, 0] == 1}
+        k = len(np.unique(one.y[known]))
+        found = [ModeSeek(metric="cosine").fit(one.X).labels_]
+        for told in (None, k):
+            found += [SpeakerSearch(told, config=each).find(one.X, one.times).labels for each in (plain, DEFAULT)]
+        scores = (float(each.max() == 0) if k == 1 else rand_agreement(one.y[known], each[known]) for each in found)
+        rows.append([k == 1, *scores])
+        print(setting, seed, len(one.X), *rows[-1], file=sys.stderr, flush=True)
+    scored = np.array(rows)
+    groups = {"several speakers": scored[:, 0] == 0, "one speaker": scored[:, 0] == 1}
     lines = [
-        [name, str(own.sum()), *(f"{mean:.3f}" for mean in found[own, 1:].mean(axis=0))] for name, own in groups.items()
+        [name, str(own.sum()), *(f"{mean:.3f}" for mean in scored[own, 1:].mean(axis=0))]
+        for name, own in groups.items()
     ]
-    print(table(["recordings", "number", "ModeSeek", "SpeakerSearch"], lines))
+    names = ("search without refinement", "search", "told, without refinement", "told")
+    print(table(["recordings", "number", "ModeSeek", *names], lines))
 
 
 def write(choice: SpeakerChoice) -> None:

@@ -46,7 +46,7 @@ def linkage_partitions(
     [2, 3, 4, 5, 6]
     """
     n, low = len(rows), max(2, min_clusters)
-    tree = _tree(cosine_distances(rows))
+    tree = merge_tree(cosine_distances(rows))
     found: dict[bytes, IntArray] = {}
     # clusters are joined after the cut, so that some cuts with more clusters also end within the bounds
     high = max(low, min(config.max_partition_share * n, 2 * max_clusters))
@@ -94,7 +94,7 @@ class SubsampledLinkage:
         n, rng, distances = len(rows), np.random.default_rng(seed), cosine_distances(rows)
         size = min(n, max(config.min_linkage_windows, int(config.linkage_subsample_fraction * n)))
         subsamples = [np.sort(rng.choice(n, size, replace=False)) for _ in range(config.linkage_subsamples)]
-        return cls(rows, subsamples, [_tree(distances[np.ix_(some, some)]) for some in subsamples], config)
+        return cls(rows, subsamples, [merge_tree(distances[np.ix_(some, some)]) for some in subsamples], config)
 
     def votes(self, count: int) -> list[Vote]:
         """Return a partition of each subsample into `count` clusters; clusters of one row join the nearest cluster."""
@@ -169,5 +169,6 @@ def cosine_distances(rows: Array) -> Array:
     return distances
 
 
-def _tree(distances: Array) -> Array:
+def merge_tree(distances: Array) -> Array:
+    """Return the merge tree of average linkage, in the format of SciPy."""
     return np.asarray(linkage(squareform(distances, checks=False), "average"))

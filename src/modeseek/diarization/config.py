@@ -30,6 +30,13 @@ class DiarizationConfig:
         In some partitions, clusters below this share of the mean size are joined with others.
     partition_moves : int
         How many times windows move to the nearest mean direction.
+    rows_per_component, max_components : int
+        The refinement uses one principal component for every `rows_per_component` windows, and at most
+        `max_components`.
+    refinements : int
+        How many times windows are whitened within the clusters and clustered again.
+    refinement_gain : float
+        Difference of the logarithm of the evidence, per window, that a refined partition needs.
     choice_sharpness : float
         The chosen candidate has the largest mean agreement with all candidates; in this mean, a candidate has a weight
         proportional to exp(choice_sharpness * predicted agreement).
@@ -58,6 +65,10 @@ class DiarizationConfig:
     max_partition_share: float = 0.6
     small_share: float = 0.25
     partition_moves: int = 2
+    rows_per_component: int = 5
+    max_components: int = 100
+    refinements: int = 4
+    refinement_gain: float = 0.3
     choice_sharpness: float = 10.0
     unclustered_confidence: float = 0.5
     mean_turn: float = 2.0

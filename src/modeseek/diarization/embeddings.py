@@ -55,13 +55,13 @@ class EmbeddingTransform:
 
     def apply(self, embeddings: Array) -> Array:
         """Return the transformed rows, in the precision of `embeddings`."""
-        rows = _unit(embeddings)
+        rows = unit_rows(embeddings)
         if not (self.center or self.whiten or self.components is not None):
             return rows
         rows = rows - rows.mean(axis=0)
         if self.whiten or self.components is not None:
             rows = self._project(rows)
-        return _unit(rows)
+        return unit_rows(rows)
 
     def _project(self, rows: Array) -> Array:
         # the covariance matrix, unlike a singular value decomposition, needs no copy of all rows
@@ -119,7 +119,7 @@ def mean_directions(rows: Array, labels: IntArray) -> Array:
     """Return the mean direction of the rows of each label, as unit vectors."""
     order = np.argsort(labels, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(labels))[:-1])
-    return _unit(np.add.reduceat(rows[order], starts, axis=0))
+    return unit_rows(np.add.reduceat(rows[order], starts, axis=0))
 
 
 def nearest_direction(rows: Array, directions: Array) -> IntArray:
@@ -129,7 +129,8 @@ def nearest_direction(rows: Array, directions: Array) -> IntArray:
     return np.concatenate(parts).astype(np.intp)
 
 
-def _unit(rows: Array) -> Array:
+def unit_rows(rows: Array) -> Array:
+    """Return rows scaled to unit length; rows of zeros stay as they are."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if largest.max() > SAFE or (largest < 1 / SAFE).any():
         # squares would overflow or vanish; a power of 2 changes no digit

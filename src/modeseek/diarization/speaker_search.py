@@ -14,6 +14,7 @@ from modeseek.diarization.embeddings import UNIT_LENGTH, EmbeddingTransform, mea
 from modeseek.diarization.speaker_choice import Decision
 from modeseek.diarization.speaker_partitions import decide_by_linkage, find_candidates, mode_partitions
 from modeseek.diarization.turns import TIME_TOLERANCE
+from modeseek.diarization.whitening import Refined, refine
 from modeseek.estimators import ModeSeek
 from modeseek.meanshift.consensus import memberships
 from modeseek.meanshift.partition import rank_by_weight
@@ -135,8 +136,8 @@ class SpeakerSearch:
             decision = found.decide("choice", self.config)
             if low == 1 and decision.is_single:
                 return _one_speaker(len(rows), decision)
-            best = found.partitions[decision.best]
-            if not np.array_equal(best, modes.labels):
+            best = refine(rows[disjoint], found.partitions[decision.best], low, high, self.config)
+            if not np.array_equal(best.labels, modes.labels):
                 labels, confidence = self._from_partition(rows, disjoint, best, seed)
                 message = f"{int(labels.max()) + 1} speakers, expected agreement {decision.agreement:.2f}"
                 return labels, confidence, message
@@ -208,18 +209,18 @@ class SpeakerSearch:
             confidence[others] = confidence[closest] * np.where(agrees, 1.0, self.config.unclustered_confidence)
         return by_size(labels), confidence
 
-    def _from_partition(self, rows: Array, disjoint: IntArray, found: IntArray, seed: int) -> tuple[IntArray, Array]:
+    def _from_partition(self, rows: Array, disjoint: IntArray, found: Refined, seed: int) -> tuple[IntArray, Array]:
         """Return labels and confidence by the partition `found` of the disjoint windows.
 
         Other windows get the nearest direction. The confidence is the share of subsamples that agree with the label.
         """
-        labels = nearest_direction(rows, mean_directions(rows[disjoint], found))
-        labels[disjoint] = found
+        labels = nearest_direction(rows, mean_directions(rows[disjoint], found.labels))
+        labels[disjoint] = found.labels
         labels, every = by_size(labels), np.arange(len(rows))
-        linkage = SubsampledLinkage.of(rows[disjoint], seed, self.config)
+        linkage = SubsampledLinkage.of(found.rows, seed, self.config)
         votes = [
             (every, nearest_direction(rows, mean_directions(rows[disjoint[subsample]], part)))
-            for subsample, part in linkage.votes(int(found.max()) + 1)
+            for subsample, part in linkage.votes(int(found.labels.max()) + 1)
         ]
         return labels, np.asarray(memberships(labels, votes)[every, labels]).ravel()
 
