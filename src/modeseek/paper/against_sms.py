@@ -83,9 +83,6 @@ class Imbalance(AgainstSMS):
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"sizes": self.sizes, "spread": self.spreads, "ratio": self.ratios}
 
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return 3 * self.n_per_cluster
-
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return imbalanced_mixture(
             cell["ratio"], self.n_per_cluster, sizes=cell["sizes"], spread=cell["spread"], random_state=seed
@@ -113,9 +110,6 @@ class Clusters(AgainstSMS):
 
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spacing": self.spacings, "spread": self.spreads, "n_true": self.numbers}
-
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return int(self.n_per_cluster * cell["n_true"])
 
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return many_clusters(
@@ -149,12 +143,9 @@ class Outliers(AgainstSMS):
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spread": self.spreads, "share": self.shares}
 
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return round(3 * self.n_per_cluster * (1 + cell["share"]))
-
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         X, y = paper_mixture(self.n_per_cluster, spread=cell["spread"], random_state=seed)
-        n_outliers = self.n_points(cell) - len(X)
+        n_outliers = round(len(X) * cell["share"])
         # an independent generator: the mixture is then the same for every share
         far = self.side * (np.random.default_rng(seed_for(seed, 1)).random((n_outliers, 2)) - 0.5)
         return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))

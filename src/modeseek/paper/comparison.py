@@ -248,15 +248,8 @@ class Comparison(Experiment):
         values = self.axes()
         fits = sum(COST_OF_MS if each.name == "MS" else 1 for each in (*self.contenders(), *self.user_contenders))
         cells = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-        return [
-            Job(cell, run, fits * (COST_OF_FIT + COST_OF_POINT * self.n_points(cell)))
-            for cell in cells
-            for run in range(runs)
-        ]
-
-    @abstractmethod
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        """Return the number of points of a cell's data."""
+        costs = [fits * (COST_OF_FIT + COST_OF_POINT * len(self.data(cell, 0)[0])) for cell in cells]
+        return [Job(cell, run, cost) for cell, cost in zip(cells, costs, strict=True) for run in range(runs)]
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run every contender on the same data set with the same seed: differences between contenders are paired."""
@@ -279,9 +272,6 @@ class OnPaperMixture(Comparison):
 
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spread": self.spreads, "n_per_cluster": self.sizes}
-
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return int(3 * cell["n_per_cluster"])
 
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return paper_mixture(cell["n_per_cluster"], spread=cell["spread"], random_state=seed)
