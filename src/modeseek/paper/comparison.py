@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from matplotlib.figure import Figure
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import paper_mixture
 from modeseek.paper.contenders import MEASURES, POLICIES, RESULT_COLUMNS, Contender, fit_and_score
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import Experiment, Job, grid_jobs, seed_for
 from modeseek.paper.intervals import LEVEL, mean_interval
 from modeseek.paper.rows import Row, Rows, Value
 from modeseek.plots import Band, LineStyle, legend_below, palette, plot_lines
@@ -245,11 +244,12 @@ class Comparison(Experiment):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
-        values = self.axes()
         fits = sum(COST_OF_MS if each.name == "MS" else 1 for each in (*self.contenders(), *self.user_contenders))
-        cells = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-        costs = [fits * (COST_OF_FIT + COST_OF_POINT * len(self.data(cell, 0)[0])) for cell in cells]
-        return [Job(cell, run, cost) for cell, cost in zip(cells, costs, strict=True) for run in range(runs)]
+
+        def cost(cell: Mapping[str, Any]) -> float:
+            return fits * (COST_OF_FIT + COST_OF_POINT * len(self.data(cell, 0)[0]))
+
+        return grid_jobs(runs, cost, **self.axes())
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run every contender on the same data set with the same seed: differences between contenders are paired."""
