@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from modeseek._common.types import Array
 from modeseek.meanshift.bandwidth import Shrinking, Walk, get_nu
 from modeseek.meanshift.theory import walk_paths
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import Experiment, Job, grid_jobs, seed_for
 from modeseek.paper.intervals import wilson
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import COLORS, dashed_line, heading, legend, new_figure, plain_numbers, style_panel
@@ -59,7 +59,7 @@ class AbsorptionWalks(Experiment):
     def jobs(self, runs: int) -> list[Job]:
         """Return one job for each nu and run: a batch of walks from all starts."""
         cost = 3.2e-5 * len(self.starts) * self.paths * self.draws
-        return [Job({"nu": nu}, run, cost) for nu in self.nus for run in range(runs)]
+        return grid_jobs(runs, lambda cell: cost, nu=self.nus)
 
     def walk(self, nu: str) -> Walk:
         """Return the paper's walk with the given nu."""

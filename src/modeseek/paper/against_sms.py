@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,15 +14,6 @@ from modeseek.paper.contenders import SEARCHED_H, Contender, paper_contenders
 from modeseek.paper.experiment import SPREADS, seed_for
 from modeseek.paper.rows import Rows, Value
 from modeseek.report import TableBlock
-
-
-class Setup(NamedTuple):
-    """A set-up of the data: the stem of its figure, the column and value that select its rows, and its title."""
-
-    stem: str
-    column: str
-    value: Value
-    title: str
 
 
 @dataclass(frozen=True)
@@ -44,21 +35,20 @@ class AgainstSMS(Comparison):
     def contenders(self) -> list[Contender]:
         return paper_contenders(self.settings, self.sweep, ["SMS"])
 
-    def setups(self) -> list[Setup]:
-        """Return the set-ups, each of which gets a figure of scores; empty if the data have a single set-up."""
-        return []
+    def setups(self) -> dict[str, Panel]:
+        """Return the set-ups of the data by the stems of their figures of scores; empty if there is a single one."""
+        return {}
 
     def layout(self) -> FigureLayout:
         """Return the layout of the figure of K, with a panel for each set-up and spread."""
         bandwidths = sorted({self.settings.h, *self.sweep})
-        setups = [(f"{each.title}\n", {each.column: each.value}) for each in self.setups()] or [("", {})]
         return FigureLayout(
             x=list(self.axes())[-1],
             x_label=self.x_label,
             measures=("k",),
             panels=tuple(
-                Panel(f"{title}{SPREADS[spread]}", {**where, "spread": spread})
-                for (title, where), spread in product(setups, self.spreads)
+                Panel("\n".join(filter(None, (each.title, SPREADS[spread]))), {**each.where, "spread": spread})
+                for each, spread in product(list(self.setups().values()) or [Panel("", {})], self.spreads)
             ),
             curves=(*sweep_curves(bandwidths), *self.dsms_and_user_curves()),
         )
@@ -67,8 +57,10 @@ class AgainstSMS(Comparison):
         layout = self.layout()
         scores = replace(layout, measures=("n_clusters", "k_weighted", "ari"), log_y=("n_clusters",))
         parts = {
-            stem: replace(scores, panels=tuple(panel for panel in scores.panels if panel.where[column] == value))
-            for stem, column, value, _ in self.setups()
+            stem: replace(
+                scores, panels=tuple(panel for panel in scores.panels if setup.where.items() < panel.where.items())
+            )
+            for stem, setup in self.setups().items()
         }
         return {self.name: layout, **parts}
 
@@ -91,17 +83,14 @@ class Imbalance(AgainstSMS):
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"sizes": self.sizes, "spread": self.spreads, "ratio": self.ratios}
 
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return 3 * self.n_per_cluster
-
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return imbalanced_mixture(
             cell["ratio"], self.n_per_cluster, sizes=cell["sizes"], spread=cell["spread"], random_state=seed
         )
 
-    def setups(self) -> list[Setup]:
+    def setups(self) -> dict[str, Panel]:
         titles = {"graded": "graded sizes", "one small": "one small cluster"}
-        return [Setup(f"imbalance-{each.replace(' ', '-')}", "sizes", each, titles[each]) for each in self.sizes]
+        return {f"imbalance-{each.replace(' ', '-')}": Panel(titles[each], {"sizes": each}) for each in self.sizes}
 
     def layout(self) -> FigureLayout:
         return replace(super().layout(), reference={"n_clusters": 3.0}, log_x=True)
@@ -122,16 +111,13 @@ class Clusters(AgainstSMS):
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spacing": self.spacings, "spread": self.spreads, "n_true": self.numbers}
 
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return int(self.n_per_cluster * cell["n_true"])
-
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return many_clusters(
             cell["n_true"], self.n_per_cluster, spacing=cell["spacing"], spread=cell["spread"], random_state=seed
         )
 
-    def setups(self) -> list[Setup]:
-        return [Setup(f"clusters-{each:g}", "spacing", each, f"centres {each:g} apart") for each in self.spacings]
+    def setups(self) -> dict[str, Panel]:
+        return {f"clusters-{each:g}": Panel(f"centres {each:g} apart", {"spacing": each}) for each in self.spacings}
 
 
 @dataclass(frozen=True)
@@ -157,12 +143,9 @@ class Outliers(AgainstSMS):
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spread": self.spreads, "share": self.shares}
 
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return round(3 * self.n_per_cluster * (1 + cell["share"]))
-
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         X, y = paper_mixture(self.n_per_cluster, spread=cell["spread"], random_state=seed)
-        n_outliers = self.n_points(cell) - len(X)
+        n_outliers = round(len(X) * cell["share"])
         # an independent generator: the mixture is then the same for every share
         far = self.side * (np.random.default_rng(seed_for(seed, 1)).random((n_outliers, 2)) - 0.5)
         return np.concatenate([X, far]), np.append(y, np.full(n_outliers, -1))

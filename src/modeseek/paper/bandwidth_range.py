@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from modeseek.datasets import paper_mixture
 from modeseek.paper.comparison import COST_OF_FIT, COST_OF_POINT, FigureLayout, Panel, dsms_curves, outcome_table
 from modeseek.paper.contenders import POLICIES, RESULT_COLUMNS, dsms_contender, fit_and_score, fixed_contenders
-from modeseek.paper.experiment import SPREADS, Experiment, Job, seed_for
+from modeseek.paper.experiment import SPREADS, Experiment, Job, grid_jobs, seed_for
 from modeseek.paper.intervals import mean_interval
 from modeseek.paper.rows import Row, Rows
 from modeseek.report import TableBlock
@@ -47,7 +47,7 @@ class BandwidthRange(Experiment):
     def jobs(self, runs: int) -> list[Job]:
         n_fits = len(self.sweep) + len(self.widths) * len(POLICIES) * len(PLACES)
         cost = n_fits * (COST_OF_FIT + COST_OF_POINT * 3 * self.n_per_cluster)
-        return [Job({"spread": spread}, run, cost) for spread in self.spreads for run in range(runs)]
+        return grid_jobs(runs, lambda cell: cost, spread=self.spreads)
 
     def work(self, job: Job, seed: int) -> list[Row]:
         X, truth = paper_mixture(self.n_per_cluster, spread=job.cell["spread"], random_state=seed_for(seed, job.run, 0))

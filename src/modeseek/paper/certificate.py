@@ -6,7 +6,7 @@ small.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, product
+from itertools import count
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from modeseek.meanshift.chains import RULES, Chain, Outcome, Stopping
 from modeseek.meanshift.components import components, diameter_of, gap_of
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.meanshift.types import ChainState
-from modeseek.paper.experiment import BySpread, Job
+from modeseek.paper.experiment import BySpread, Job, grid_jobs
 from modeseek.paper.intervals import wilson
 from modeseek.paper.paper_chains import PANEL_POLICIES, paper_chain
 from modeseek.paper.rows import Row, Rows
@@ -62,10 +62,8 @@ class CertificateTimes(BySpread):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each policy, size and run."""
-        return [
-            Job({"spread": spread, "policy": policy, "n": 3 * size}, run, 28 + 0.27 * size)
-            for spread, policy, size, run in product(self.spreads, PANEL_POLICIES, self.sizes, range(runs))
-        ]
+        n = [3 * size for size in self.sizes]
+        return grid_jobs(runs, lambda cell: 28 + 0.09 * cell["n"], spread=self.spreads, policy=PANEL_POLICIES, n=n)
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one chain until both rules have stopped, and return the result of each rule."""

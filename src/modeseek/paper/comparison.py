@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from matplotlib.figure import Figure
 from modeseek._common.types import Array, IntArray
 from modeseek.datasets import paper_mixture
 from modeseek.paper.contenders import MEASURES, POLICIES, RESULT_COLUMNS, Contender, fit_and_score
-from modeseek.paper.experiment import Experiment, Job, seed_for
+from modeseek.paper.experiment import Experiment, Job, grid_jobs, seed_for
 from modeseek.paper.intervals import LEVEL, mean_interval
 from modeseek.paper.rows import Row, Rows, Value
 from modeseek.plots import Band, LineStyle, legend_below, palette, plot_lines
@@ -245,18 +244,12 @@ class Comparison(Experiment):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
-        values = self.axes()
         fits = sum(COST_OF_MS if each.name == "MS" else 1 for each in (*self.contenders(), *self.user_contenders))
-        cells = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-        return [
-            Job(cell, run, fits * (COST_OF_FIT + COST_OF_POINT * self.n_points(cell)))
-            for cell in cells
-            for run in range(runs)
-        ]
 
-    @abstractmethod
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        """Return the number of points of a cell's data."""
+        def cost(cell: Mapping[str, Any]) -> float:
+            return fits * (COST_OF_FIT + COST_OF_POINT * len(self.data(cell, 0)[0]))
+
+        return grid_jobs(runs, cost, **self.axes())
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run every contender on the same data set with the same seed: differences between contenders are paired."""
@@ -279,9 +272,6 @@ class OnPaperMixture(Comparison):
 
     def axes(self) -> Mapping[str, tuple[Value, ...]]:
         return {"spread": self.spreads, "n_per_cluster": self.sizes}
-
-    def n_points(self, cell: Mapping[str, Any]) -> int:
-        return int(3 * cell["n_per_cluster"])
 
     def data(self, cell: Mapping[str, Any], seed: int) -> tuple[Array, IntArray]:
         return paper_mixture(cell["n_per_cluster"], spread=cell["spread"], random_state=seed)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -79,6 +80,12 @@ class Job(NamedTuple):
     def key(self) -> str:
         """A name that is unique within the experiment."""
         return "/".join([*(f"{name}={value}" for name, value in self.cell.items()), f"run={self.run}"])
+
+
+def grid_jobs(runs: int, cost: Callable[[Mapping[str, Any]], float], **axes: Iterable[Value]) -> list[Job]:
+    """Return a job for each combination of values and each run; `cost` returns the cost of a cell."""
+    cells = [dict(zip(axes, each, strict=True)) for each in product(*axes.values())]
+    return [Job(cell, run, each) for cell in cells for each in [cost(cell)] for run in range(runs)]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from modeseek.datasets import PAPER_CENTERS, paper_mixture, paper_std
 from modeseek.meanshift.bandwidth import make_policy
 from modeseek.meanshift.chains import Chain, doubly_stochastic, make_problem
 from modeseek.meanshift.types import BandwidthPolicy, ChainState
-from modeseek.paper.experiment import SPREADS, Hyperparameters, Job, seed_for
+from modeseek.paper.experiment import SPREADS, Hyperparameters, Job, grid_jobs, seed_for
 
 # in the order of the figures: the policy of the theorems, then that of the paper's experiments as we interpret them
 PANEL_POLICIES = ("walk", "shrinking")
@@ -43,8 +43,7 @@ def paper_policy(name: str, settings: Hyperparameters) -> BandwidthPolicy:
 
 def policy_jobs(runs: int, cost: float) -> list[Job]:
     """Return a job for each spread, policy and run."""
-    cells = [{"spread": spread, "policy": policy} for spread in SPREADS for policy in PANEL_POLICIES]
-    return [Job(cell, run, cost) for cell in cells for run in range(runs)]
+    return grid_jobs(runs, lambda cell: cost, spread=SPREADS, policy=PANEL_POLICIES)
 
 
 def paper_chain(n_per_cluster: int, settings: Hyperparameters, seed: int, job: Job) -> Chain:

@@ -1,7 +1,6 @@
 """Maps of the quality of DSMS over h_min and h_max, for several geometries of the data."""
 
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 
 from modeseek.estimators import DoublyStochasticMeanShift
 from modeseek.paper.contenders import MEASURES, Contender, dsms_contender, fit_and_score
-from modeseek.paper.experiment import BySpread, Job, seed_for
+from modeseek.paper.experiment import BySpread, Job, grid_jobs, seed_for
 from modeseek.paper.paper_chains import Mixture
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import legend, new_figure, style_panel
@@ -62,9 +61,7 @@ class RangeMap(BySpread):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each data set."""
-        numbers = range(min(runs, self.most_runs))
-        cells = product(self.spreads, self.setups, numbers)
-        return [Job({"spread": spread, "setup": setup}, run, 800) for spread, setup, run in cells]
+        return grid_jobs(min(runs, self.most_runs), lambda cell: 800, spread=self.spreads, setup=self.setups)
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run DSMS on every range of the grid, and on the automatic range."""

@@ -14,7 +14,7 @@ from modeseek.meanshift.components import components
 from modeseek.meanshift.partition import rank_by_weight
 from modeseek.paper.certificate import Ends, final_from, states_until
 from modeseek.paper.contenders import FIXED, POLICIES
-from modeseek.paper.experiment import BySpread, Job, seed_for
+from modeseek.paper.experiment import BySpread, Job, grid_jobs, seed_for
 from modeseek.paper.paper_chains import paper_policy
 from modeseek.paper.rows import Row, Rows
 from modeseek.paper.theory_style import legend, new_figure, plain_numbers, style_panel
@@ -48,10 +48,8 @@ class Steps(BySpread):
 
     def jobs(self, runs: int) -> list[Job]:
         """Return a job for each spread, algorithm, size and run."""
-        return [
-            Job({"spread": spread, "line": line, "n": 3 * size}, run, 28 + 0.27 * size)
-            for spread, line, size, run in product(self.spreads, LINES, self.sizes, range(runs))
-        ]
+        n = [3 * size for size in self.sizes]
+        return grid_jobs(runs, lambda cell: 28 + 0.09 * cell["n"], spread=self.spreads, line=LINES, n=n)
 
     def work(self, job: Job, seed: int) -> list[Row]:
         """Run one algorithm until its shifts are small and its clusters are final, and count updates and steps."""

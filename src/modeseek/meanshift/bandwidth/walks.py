@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,11 +11,8 @@ from modeseek._common.storable import storable
 from modeseek._common.types import Array
 from modeseek._common.validation import check_choice, check_range
 from modeseek.meanshift.bandwidth import formulas
-from modeseek.meanshift.bandwidth.nu import LogLog, Nu, Power
+from modeseek.meanshift.bandwidth.nu import LogLog, Nu
 from modeseek.meanshift.types import BandwidthPolicy
-
-# arrays of at most this many values nu_k are cached, because several chains use the same values
-MAX_KEPT = 1 << 16
 
 
 class Law(Enum):
@@ -68,17 +64,7 @@ class RangePolicy:
 
     def nu_after(self, k: int, m: int) -> Array:
         """Return nu_{k+1}, ..., nu_{k+m}."""
-        if m <= MAX_KEPT and isinstance(self.nu, (LogLog, Power)):
-            return _kept_nu(self.nu, k, m)
-        return _nu(self.nu, k, m)
-
-
-def _nu(nu: Nu, k: int, m: int) -> Array:
-    return nu(np.arange(k + 1, k + m + 1, dtype=np.float64))  # nu starts at k = 1
-
-
-# chains of one ensemble need the same values
-_kept_nu = lru_cache(maxsize=32)(_nu)
+        return self.nu(np.arange(k + 1, k + m + 1, dtype=np.float64))  # nu starts at k = 1
 
 
 class Absorption(NamedTuple):

@@ -16,8 +16,6 @@ from modeseek.meanshift.types import ChainState, SweepInfo
 
 # of a step that is longer than this number of cells, only the first cell belongs to the path
 LONGEST_LINE = 64
-# number of table entries for each cell: the table excludes most positions that are on no path
-BITS_PER_CELL = 8
 
 
 def choose_scouts(order: IntArray, per_root: float) -> IntArray:
@@ -42,8 +40,6 @@ class ScoutPaths(NamedTuple):
         Line on which each cell lies.
     share : (c,) array
         Position of the cell on its line, from 0 to 1.
-    visited : array of bool
-        Table, indexed by the leading bits of a hash: whether the hash of a visited cell has these bits.
     lines : (2, p, d) array
         Start and direction of each line.
     scout : (p,) integer array
@@ -60,7 +56,6 @@ class ScoutPaths(NamedTuple):
     keys: Array
     line: IntArray
     share: Array
-    visited: Array
     lines: Array
     scout: IntArray
     ends: Array
@@ -71,9 +66,9 @@ class ScoutPaths(NamedTuple):
         """Return which positions are in a visited cell, and the row of `ends` that each of them takes."""
         cells = _cells(positions, self.side)
         keys = hash_rows(cells)
-        near = np.flatnonzero(self.visited[_leading_bits(keys, len(self.visited))])
-        found = np.minimum(np.searchsorted(self.keys, keys[near]), len(self.keys) - 1)
-        near, found = near[hit := self.keys[found] == keys[near]], found[hit]
+        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        near = np.flatnonzero(self.keys[found] == keys) if len(self.keys) else np.arange(0)
+        found = found[near]
         # different cells may share a hash, so the cells themselves are compared
         on_path = _points_on(self.lines, self.line[found], self.share[found])
         same = (_cells(on_path, self.side) == np.take(cells, near, axis=0)).all(axis=1)
@@ -134,10 +129,8 @@ def _build(side: float, lines: Array, scout: IntArray, state: ChainState) -> Sco
         first = first[np.minimum.reduceat(mode, starts) == np.maximum.reduceat(mode, starts)]
     else:
         first = starts
-    visited = np.zeros(1 << int(BITS_PER_CELL * len(first)).bit_length(), dtype=bool)
-    visited[_leading_bits(keys[first], len(visited))] = True
     cells = keys[first], line[first], share[first]
-    return ScoutPaths(side, *cells, visited, lines, scout, state.points, state.last_shift, state.k)
+    return ScoutPaths(side, *cells, lines, scout, state.points, state.last_shift, state.k)
 
 
 def _samples(lines: Array, side: float, h: float) -> tuple[IntArray, Array]:
@@ -157,8 +150,3 @@ def _points_on(lines: Array, line: IntArray, share: Array) -> Array:
 
 def _cells(positions: Array, side: float) -> Array:
     return np.round(positions.astype(np.float64) / side)
-
-
-def _leading_bits(keys: Array, size: int) -> Array:
-    """Return the leading bits of keys as a number below `size`, a power of two."""
-    return keys >> np.uint64(65 - size.bit_length())
