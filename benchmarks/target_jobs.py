@@ -34,6 +34,18 @@ def job_fit(method: str, data: str, n: int, repeats: int) -> dict[str, Any]:
     return figures
 
 
+def job_chosen_range(n: int, given: bool, repeats: int) -> dict[str, Any]:
+    """Fit DSMS in the plane without a range, or at the range that it chooses."""
+    from modeseek import DoublyStochasticMeanShift
+
+    X = blobs(DATA["2-D"], n)[0]
+    model = DoublyStochasticMeanShift(random_state=SEED).fit(X)
+    if given:
+        model = DoublyStochasticMeanShift(model.h_min_, model.h_max_, model.h_inf_, random_state=SEED)
+    figures, _ = measured(lambda: model.fit(X), repeats, PATIENCE, LIMIT)
+    return {**figures, "note": model.engine_}
+
+
 def job_evaluations(n: int) -> dict[str, Any]:
     """Count the evaluations of a whole run of DSMS in the plane."""
     from counting import Counted, count
@@ -85,6 +97,7 @@ def job_equal_rows(estimator: str, n: int, distinct: int, repeats: int) -> dict[
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "fit": job_fit,
+    "chosen range": job_chosen_range,
     "evaluations": job_evaluations,
     "unit vectors": job_unit_vectors,
     "equal rows": job_equal_rows,
