@@ -2,10 +2,12 @@
 
 Run it as
 
-    python benchmarks/mode_seek.py [--part mixture|noise|null|time] [--seeds 50] [--jobs 2] [--out FOLDER]
-        [--report docs/mode-seek.md]
+    python benchmarks/mode_seek.py [--part mixture|noise|null|time|sets] [--seeds 50] [--jobs 2] [--data DIR]
+        [--out FOLDER] [--report docs/mode-seek.md]
 
-Each part is stored in FOLDER as a CSV file; the report uses all stored parts. For labelled sets see `quality.py`.
+Each part is stored in FOLDER as a CSV file; the report uses all stored parts. For labelled sets see `quality.py`;
+`sets` measures only the time of a fit of each set of DIR (described in `quality.py`), in one process, with one thread
+and with --jobs threads, and prints the medians over the sets.
 `null` draws sets of the families without clusters (`synthetic/null.py`) with seeds that no training has used, and
 counts those of 100 rows or more.
 """
@@ -24,6 +26,8 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from common import ROOT, machine, number, read_csv, replace_section, table, write_csv
+from labelled import prepared as standardised
+from labelled import read_sets
 from modeseek import ModeSeek
 from modeseek.datasets import paper_mixture
 from modeseek.metrics import k_score, rand_agreement
@@ -48,7 +52,7 @@ def draw(kind: str, n: int, d: int, seed: int) -> np.ndarray:
     return rng.standard_t(5, (n, d)) if kind == "Student t, 5" else np.exp(0.7 * rng.normal(size=(n, d)))
 
 
-def mixture(seeds: int, jobs: int) -> list[dict[str, Any]]:
+def mixture(seeds: int, jobs: int, data: Path | None) -> list[dict[str, Any]]:
     """Score the paper's mixture."""
     rows = []
     for n in SIZES:
@@ -63,7 +67,7 @@ def mixture(seeds: int, jobs: int) -> list[dict[str, Any]]:
     return rows
 
 
-def noise(seeds: int, jobs: int) -> list[dict[str, Any]]:
+def noise(seeds: int, jobs: int, data: Path | None) -> list[dict[str, Any]]:
     """Count how often structureless points are one cluster."""
     rows = []
     for kind in ("Gaussian", "uniform", "Student t, 5", "lognormal"):
@@ -77,7 +81,7 @@ def noise(seeds: int, jobs: int) -> list[dict[str, Any]]:
     return rows
 
 
-def null(seeds: int, jobs: int) -> list[dict[str, Any]]:
+def null(seeds: int, jobs: int, data: Path | None) -> list[dict[str, Any]]:
     """Count how often sets of the families without clusters are one cluster."""
     names = [name for name, family in FAMILIES.items() if family.group == NULL]
     # sets with enough rows are found first, because they need not be spread evenly over the seeds
@@ -102,7 +106,7 @@ def is_single(name: str, seed: int) -> bool:
     return ModeSeek(metric=sample.metric, random_state=0).fit(prepared(sample)).n_clusters_ == 1
 
 
-def time(seeds: int, jobs: int, repeats: int = 3) -> list[dict[str, Any]]:
+def time(seeds: int, jobs: int, data: Path | None, repeats: int = 3) -> list[dict[str, Any]]:
     """Time fits of ten Gaussian blobs: the median of several, after one that compiles."""
     rows = []
     for n, d in BLOBS:
@@ -118,7 +122,29 @@ def time(seeds: int, jobs: int, repeats: int = 3) -> list[dict[str, Any]]:
     return rows
 
 
-PARTS = {"mixture": mixture, "noise": noise, "null": null, "time": time}
+def sets(seeds: int, jobs: int, data: Path | None, repeats: int = 3) -> list[dict[str, Any]]:
+    """Time a fit of each labelled set: wall and CPU seconds, each the least of several, after one that compiles."""
+    if data is None:
+        raise SystemExit("--part sets needs --data")
+    rows = []
+    for each in read_sets(data):
+        X, metric = standardised(each.X, each.prep), "cosine" if each.prep == "l2" else "euclidean"
+        row: dict[str, Any] = {"set": each.name, "n": len(X), "d": X.shape[1]}
+        ModeSeek(metric=metric, random_state=0).fit(X)
+        for n_jobs in sorted({1, jobs}):
+            seconds = []
+            for _ in range(repeats):
+                start = clock.perf_counter(), clock.process_time()
+                ModeSeek(metric=metric, random_state=0, n_jobs=n_jobs).fit(X)
+                seconds.append((clock.perf_counter() - start[0], clock.process_time() - start[1]))
+            row[f"wall_{n_jobs}"], row[f"cpu_{n_jobs}"] = np.min(seconds, axis=0).tolist()
+        rows.append(row)
+        print(row, flush=True)
+    print("medians:", {name: round(float(np.median([row[name] for row in rows])), 3) for name in list(rows[0])[3:]})
+    return rows
+
+
+PARTS = {"mixture": mixture, "noise": noise, "null": null, "time": time, "sets": sets}
 
 
 def report(folder: Path, page: Path) -> None:
@@ -158,13 +184,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--seeds", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=2, help="processes of the part null")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of the part null, threads of the part sets")
+    parser.add_argument("--data", type=Path, help="folder of the part sets, with manifest.json and NAME.npz files")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "mode_seek")
     parser.add_argument("--report", type=Path)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     for part in given.part or ():
-        write_csv(given.out / f"{part}.csv", PARTS[part](given.seeds, given.jobs))
+        write_csv(given.out / f"{part}.csv", PARTS[part](given.seeds, given.jobs, given.data))
     if given.report:
         report(given.out, given.report)
 

@@ -46,6 +46,17 @@ def test_agreement_of_all_pairs(seed):
             assert_allclose(conditional[i, j], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_known", [0, 3])
+def test_known_agreements_are_kept_and_the_others_computed(n_known):
+    table, sizes, _ = table_of(partitions(1), np.arange(40))
+    whole = pair_agreement(table, sizes)
+    known = tuple(each[:n_known, :n_known].copy() for each in whole)
+    assert_array_equal(pair_agreement(table, sizes, known=known), whole)
+    if n_known:
+        known[0][0, -1] = 7.0
+        assert pair_agreement(table, sizes, known=known)[0][0, n_known - 1] == 7.0
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_the_best_agreement(seed):
     ours, theirs = partitions(seed), partitions(seed + 100, count=9)

@@ -10,11 +10,15 @@ import numpy as np
 
 from modeseek._common.neighbors import Neighbors, intrinsic_dimension, nearest_neighbors
 from modeseek._common.points import Points
+from modeseek._common.threads import Later, run_each
 from modeseek._common.types import Array, IntArray, Watcher
 from modeseek.selection.config import DEFAULT, ApproximateConfig, DataConfig, SelectionConfig, SubsamplesConfig
 
 if TYPE_CHECKING:
     from modeseek.selection.modes import PointTree
+
+# number of rows that one task copies
+COPIED_ROWS = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,8 @@ class SelectionData:
         Whether points are directions, so that clusters may be refined by spherical k-means.
     approximate : bool
         Whether neighbours were found approximately.
+    edges : dict
+        Cache of the edges of modes, by number of edges of each point.
     trees : dict
         Cache of the merge trees of modes, by (number of edges of each point, number of neighbours of the density).
     """
@@ -54,6 +60,7 @@ class SelectionData:
     dimension: float
     spherical: bool
     approximate: bool = False
+    edges: dict[int, Later[tuple[IntArray, IntArray, Array]]] = field(default_factory=dict, init=False)
     trees: dict[tuple[int, int], PointTree] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -124,7 +131,7 @@ def prepare_data(
         found = approximate_neighbors(searched, k, config.approximate, n_jobs=n_jobs, watch=watch)
     else:
         found = nearest_neighbors(searched, k, n_jobs=n_jobs, watch=watch)
-    indices, distances = _positive(found)
+    indices, distances = _positive(found, n_jobs)
     dimension = min(intrinsic_dimension(Neighbors(indices, distances)), components.shape[1])
     return SelectionData(
         values,
@@ -164,7 +171,7 @@ def base_sample(data: SelectionData, config: SelectionConfig = DEFAULT, *, n_job
         return Subset(data, np.arange(n))
     rows = np.sort(np.random.default_rng((config.seed, 3000)).permutation(n)[: config.base_points])
     found = nearest_neighbors(data.components[rows], min(config.data.n_neighbors, len(rows) - 1), n_jobs=n_jobs)
-    return Subset(_some_points(data, rows, _positive(found)), rows)
+    return Subset(_some_points(data, rows, _positive(found, n_jobs)), rows)
 
 
 def subsample(data: SelectionData, rng: np.random.Generator, config: SubsamplesConfig) -> Subset:
@@ -245,9 +252,17 @@ def _rounding(points: Points) -> float:
     return float(4 * np.sqrt(len(points.values)) * np.finfo(points.values.dtype).eps * largest)
 
 
-def _positive(found: Neighbors) -> Neighbors:
+def _positive(found: Neighbors, n_jobs: int | None) -> Neighbors:
     """Replace distances of 0, which rounding causes between distinct points, by the smallest positive distance."""
-    indices, distances = np.ascontiguousarray(found.indices, dtype=np.int32), np.ascontiguousarray(found.distances)
+    shape = found.indices.shape
+    indices, distances = np.empty(shape, dtype=np.int32), np.empty(shape)
+
+    def copy(start: int) -> None:
+        part = slice(start, start + COPIED_ROWS)
+        indices[part], distances[part] = found.indices[part], found.distances[part]
+
+    for _ in run_each(copy, range(0, len(indices), COPIED_ROWS), n_jobs):
+        pass
     if (distances[:, 0] > 0).all():  # the smallest of each row
         return Neighbors(indices, distances)
     positive = distances[distances > 0]

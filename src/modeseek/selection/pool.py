@@ -22,7 +22,7 @@ from modeseek.selection.refinements import REFINED_NAME, absorb_small, refine_as
 ORIGINS = (*PROPOSERS, REFINED_NAME)
 # with at least this many points, the settings of the proposers in SPLIT are divided among several threads
 MANY_POINTS = 5000
-SPLIT = {"communities": "neighbor_counts", "spanning_tree": "core_counts"}
+SPLIT = {"modes": "neighbor_counts", "communities": "neighbor_counts", "spanning_tree": "core_counts"}
 # proposers that take longest, in increasing order of time; the slowest one starts first
 SLOW = ("mean_shift", "centers", "spanning_tree", "communities")
 
@@ -76,6 +76,7 @@ def build_pool(
     """
     progress, count = progress or SelectionProgress(), len(config.proposers)
     found = progress.collect("proposals", "proposers", count, _proposals(data, config, n_jobs, beside))
+    data.edges.clear()  # saves memory
     if not found:
         raise KeyboardInterrupt
     proposed = [each for kind in (0, 1) for both in found for each in both[kind]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -296,10 +296,13 @@ class Selector:
             stability = float(np.mean([rand_agreement(labels[rows], found) for rows, found in votes]))
         if candidates and candidates[0].labels is labels:
             candidates = [candidates[0]._replace(stability=stability), *candidates[1:]]
+        known = votes or [(np.arange(n), labels)]
+        measures: tuple[Callable[..., Any], ...] = memberships, cluster_stability
+        shares, cluster_stabilities = run_each(lambda measure: measure(labels, known, weights), measures, self.n_jobs)
         return Selection(
             labels.astype(np.intp),
-            memberships(labels, votes or [(np.arange(n), labels)], weights),
-            cluster_stability(labels, votes, weights),
+            shares,
+            cluster_stabilities,
             votes,
             stability,
             tuple(candidates),

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from modeseek._common.threads import Later
 from modeseek._common.types import Array, IntArray
 from modeseek.selection.config import DEFAULT, SelectionConfig
 from modeseek.selection.data import SelectionData
@@ -77,11 +78,10 @@ class Modes:
         ends, or the density that corresponds to the length of the edge if that density is lower.
         """
         width = min(self.config.n_edges, data.n_neighbors)
-        if not all((width, count) in data.trees for count in counts):
-            along = -data.dimension * np.log(data.distances[:, :width])
-            low, high, along = unique_edges(data.indices[:, :width], along)
+        edges = data.edges.setdefault(width, Later(lambda: _edges(data, width)))
         for count in counts:
             if (width, count) not in data.trees:
+                low, high, along = edges()
                 mass = np.log(weight_up_to(data, count) / (count + 1))
                 heights = mass - data.dimension * np.log(data.distances[:, count - 1])
                 saddles = along + np.minimum(mass[low], mass[high])
@@ -99,6 +99,11 @@ def weight_up_to(data: SelectionData, count: int) -> Array:
 def prominence_level(standard_errors: float, count: float) -> float:
     """Convert a prominence in standard errors of the log density, 2 / sqrt(count) each, to one in log density."""
     return float(2.0 * standard_errors / np.sqrt(count))
+
+
+def _edges(data: SelectionData, width: int) -> tuple[IntArray, IntArray, Array]:
+    """Return the edges to the first `width` neighbours, and the log densities that correspond to their lengths."""
+    return unique_edges(data.indices[:, :width], -data.dimension * np.log(data.distances[:, :width]))
 
 
 def unique_edges(near: IntArray, values: Array) -> tuple[IntArray, IntArray, Array]:
