@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from modeseek._common.jit import NO_REFERENCE_COUNTS
+from modeseek._common.jit import NO_ENTRIES, NO_REFERENCE_COUNTS
 from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_loops import cached_sum
 
 # typed as Any, because the private option is not in Numba's signatures
-helper: Any = partial(njit, **NO_REFERENCE_COUNTS)
+helper: Any = partial(njit, **NO_REFERENCE_COUNTS, **NO_ENTRIES)
 count_moments = helper(n_moments)
 
 
