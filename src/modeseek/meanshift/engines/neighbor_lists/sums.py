@@ -5,30 +5,31 @@ depend on when lists are built, bit for bit.
 """
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH
+from modeseek._common.jit import inlined
 from modeseek.meanshift.engines.shared_loops import weigh
 
 
-@njit(**FAST_MATH)
+@inlined
 def sum_over(kind, positions, weights, q, h, source, low, high, shift, scratch):  # type: ignore[no-untyped-def]
-    """Write the mean shift of q over the groups `source[low:high]`; `scratch` has two arrays longer than any list."""
+    """Write the mean shift of q over the groups `source[low:high]`; `scratch` has two arrays, see `ListBuffers`."""
     n, blocks, width = positions.shape
     rows, x = positions.reshape(n, blocks * width), q.reshape(blocks * width)
     limit = h * h * (1.0 + 1e-6)  # a little beyond h: the weight decides at the boundary
     shift[:] = 0.0
+    near, ids = scratch
     if blocks == 1:
-        near, ids = scratch
         total = _sum_short(kind, rows, weights, x, 1.0 / (h * h), limit, source, low, high, shift, near, ids)
     else:
-        total = _sum_long(kind, positions, rows, weights, q, x, 1.0 / (h * h), limit, source, low, high, shift)
+        total = _sum_long(
+            kind, positions, rows, weights, q, x, 1.0 / (h * h), limit, source, low, high, shift, near, ids
+        )
     scale = 1.0 / total if total > 0.0 else 0.0  # a query without groups within h stays
     for c in range(len(shift)):
         shift[c] *= scale
 
 
-@njit(**FAST_MATH)
+@inlined
 def _sum_short(kind, rows, weights, x, inv, limit, source, low, high, shift, near, ids):  # type: ignore[no-untyped-def]
     """Sum over short rows: four distances at a time, and all distances before the weighted sum."""
     d = len(x)
@@ -67,11 +68,10 @@ def _sum_short(kind, rows, weights, x, inv, limit, source, low, high, shift, nea
     return total
 
 
-@njit(**FAST_MATH)
-def _sum_long(kind, positions, rows, weights, q, x, inv, limit, source, low, high, shift):  # type: ignore[no-untyped-def]
+@inlined
+def _sum_long(kind, positions, rows, weights, q, x, inv, limit, source, low, high, shift, g, ids):  # type: ignore[no-untyped-def]
     """Sum over long rows: a distance is abandoned once it exceeds the limit, and rows are added while in the cache."""
     _, blocks, width = positions.shape
-    ids, g = np.empty(4, np.uint64), np.empty(4)
     total, m = 0.0, 0
     for k in range(low, high):
         j = np.uint64(source[k])
@@ -98,7 +98,7 @@ def _sum_long(kind, positions, rows, weights, q, x, inv, limit, source, low, hig
     return total
 
 
-@njit(**FAST_MATH)
+@inlined
 def _add_four(rows, x, ids, g, k, shift):  # type: ignore[no-untyped-def]
     """Add four weighted rows at once, which reads and writes the sum less often. Array slices would be slower."""
     i0, i1, i2, i3 = ids[k], ids[k + 1], ids[k + 2], ids[k + 3]
