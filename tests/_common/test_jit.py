@@ -238,6 +238,26 @@ def test_listed_functions_are_stored_for_the_types_of_later_calls(tmp_path, monk
     assert sum(later.function.stats.cache_hits.values()) == 1
 
 
+def test_compiled_code_calls_code_at_an_address(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+
+    def fill(pair, number):
+        pair.first[:] = number
+        return len(pair.first), pair.second + number
+
+    @njit
+    def call(address, pair):
+        return jit.call_address(address, (0, 0.0), (pair, 2.5))
+
+    for hits in (0, 1):  # compiled, then loaded
+        fill.__qualname__ = "fill"
+        function, values = jit.cached(fill, **jit.C_ENTRY), np.zeros(3)
+        address = jit.address_of(function, Pair(values, 1.0), 2.5)
+        assert sum(function.function.stats.cache_hits.values()) == hits
+        assert call(address, Pair(values, 1.0)) == (3, 3.5)
+        assert values.tolist() == [2.5, 2.5, 2.5]
+
+
 def test_code_for_other_types_is_compiled_again(tmp_path, monkeypatch):
     """Two processes that store code at the same time can write the same file."""
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))

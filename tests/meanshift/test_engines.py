@@ -423,14 +423,15 @@ def test_names_of_cached_functions_contain_a_checksum_of_the_formulas_and_the_me
     from modeseek.meanshift.kernels import formulas
 
     shared = formulas, shared_loops, workspace, coincident_points
-    *kernels, sweeps, in_blocks = loops.shifts(1, 2, 0)
+    kernels = loops.shifts(1, 2, 0)
     checksum = jit.source_checksum(jit, loops, *shared)
-    for kernel in kernels:
+    for kernel in (kernels.each, kernels.each_group, kernels.all):
         assert kernel.py_func.__qualname__.endswith(checksum)
     drawn = types, compiled_draws, draws, policies, bandwidth_formulas
+    sweeps = sweep_loops.apply_sweeps
     assert sweeps.py_func.__qualname__.endswith(jit.source_checksum(jit, sweep_loops, *shared, loops, *drawn))
     checksum = jit.source_checksum(jit, block_loops, *shared, loops, blocks)
-    for kernel in (in_blocks.each, in_blocks.all):
+    for kernel in (kernels.blocks.each, kernels.blocks.all):
         assert kernel.py_func.__qualname__.endswith(checksum)
     checksum = jit.source_checksum(jit, sums, *shared, updates, tree)
     assert sums.shift_each.py_func.__qualname__.endswith(checksum)

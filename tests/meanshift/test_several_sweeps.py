@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from threading import Event
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 from modeseek.meanshift.bandwidth import Anchored, Constant, DrawPlan, Shrinking, Uniform, Walk, compiled_draws, get_nu
@@ -19,7 +21,7 @@ from modeseek.meanshift.chains import (
     run,
     stochastic,
 )
-from modeseek.meanshift.engines.brute import sweep_loops
+from modeseek.meanshift.engines.brute import loops, sweep_loops
 from modeseek.meanshift.engines.coincident_points import DEFAULT_MERGE, Merging, find_coincident
 
 
@@ -117,6 +119,15 @@ def test_states_that_are_seen_are_not_skipped():
     assert len(trace.clumps.k) == result.sweeps + 1
 
 
+def test_addresses_of_compiled_code_are_not_pickled():
+    """They are those of this process: chains on Dask workers would have crashed."""
+    chain = stochastic(make_problem(two_groups(60, 2), engine="brute"), 1.2, seed=0)
+    run(chain, Stopping(0.1))
+    shifts = loops.shifts(1, 2, 0)
+    assert "each_address" in vars(shifts)
+    assert "each_address" not in vars(pickle.loads(pickle.dumps(shifts)))
+
+
 def test_user_defined_policies_are_checked_after_each_sweep():
     class Own(Shrinking):
         pass
@@ -147,14 +158,13 @@ def test_the_compiled_groups_are_those_of_the_search(groups, d):
     points = rng.normal(size=(groups, d))[rng.integers(0, groups, 120)]
     points *= 1.0 + rng.integers(-1, 2, points.shape) * 2.0**-52
     n = len(points)
-    order, leader, leaders, group = np.empty((4, n), dtype=np.int64)
-    scratch = sweep_loops.Scratch(np.empty(n), order, leader, leaders, group, *np.empty((3, 0)))
+    scratch = sweep_loops.Scratch.empty(d, n, 0)
     find = sweep_loops._find_coincident.py_func
     expected = find_coincident(points)
     number = len({tuple(np.round(point, 9)) for point in points})
     found = _interpreted(find, points.T.copy(), Merging.of(DEFAULT_MERGE, d, points.dtype), scratch)
     assert found == len(expected.leaders) == number
-    pairs = {*zip(group.tolist(), expected.group.tolist(), strict=True)}
+    pairs = {*zip(scratch.group.tolist(), expected.group.tolist(), strict=True)}
     assert len(pairs) == number  # the same groups
 
 
@@ -164,6 +174,15 @@ def _interpreted(function, *arguments):
 
     plain = {name: getattr(value, "py_func", value) for name, value in function.__globals__.items()}
     return FunctionType(function.__code__, plain)(*arguments)
+
+
+@njit
+def _drawn(code, h, words, indices, path, bandwidths):
+    """Make the draws of a sweep; only compiled code can call these functions."""
+    compiled_draws.draw_words(code, 0, words, path)
+    compiled_draws.draw_points(code, words, indices)
+    compiled_draws.draw_bandwidths(code, 0, h, path, indices, bandwidths)
+    return compiled_draws.upper_bound(code, len(path), path[-1])
 
 
 @pytest.mark.parametrize("law", [Constant, Uniform, Shrinking, Anchored, Walk])
@@ -176,11 +195,9 @@ def test_compiled_draws_are_those_of_the_plan(law, nu, number):
     code, h = plan.encoded(number * n, n, 1.0), 0.61
     expected = plan.sweep(number, h)
     words, path, bandwidths, indices = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.intp)
-    compiled_draws.draw_words(code, 0, words, path)
-    compiled_draws.draw_points(code, words, indices)
-    compiled_draws.draw_bandwidths(code, 0, h, path, indices, bandwidths)
+    found = _drawn(code, h, words, indices, path, bandwidths)
     assert_array_equal(indices, expected.draws.indices)
     assert_array_equal(path, expected.path)
     assert_array_equal(bandwidths, expected.draws.bandwidths)
     upper = plan.upper((number + 1) * n, path[-1]) * plan.local_scales.max()
-    assert_allclose(compiled_draws.upper_bound(code, n, path[-1]), upper, rtol=1e-14)
+    assert_allclose(found, upper, rtol=1e-14)

@@ -34,8 +34,14 @@ FAST_MATH: dict[str, Any] = {
 # longer there than the computation.
 NO_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 
-# Leaves out the entry point for callers in C, which is not used. Small functions then compile in 90 % of the time.
+# Leaves out the entry point for `call_address`, which few functions need. Small functions then compile in 90 % of the
+# time.
 NO_C_ENTRY: dict[str, Any] = {"no_cfunc_wrapper": True} if hasattr(DefaultOptions, "no_cfunc_wrapper") else {}
+C_ENTRY: dict[str, Any] = dict.fromkeys(NO_C_ENTRY, False)
+# Leaves out all entry points, for functions that only compiled code calls.
+NO_ENTRIES: dict[str, Any] = NO_C_ENTRY | {"no_cpython_wrapper": True}
+# Parts of other functions, which LLVM inlines.
+INLINED: Any = FAST_MATH | NO_REFERENCE_COUNTS | NO_ENTRIES | {"forceinline": True}
 
 # Compilations less than this many seconds apart are announced by one line.
 ANNOUNCEMENT_PAUSE = 10.0
@@ -178,6 +184,43 @@ def prefetch(typing: Any, array: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Mark a function without allocations that compiled functions call as a part of them.
+
+    Like `loop_part`, but LLVM inlines it. Numba compiles it only once, which takes less time for a long function that
+    is called in several places.
+    """
+    return njit(**INLINED)(function)
+
+
+def address_of(function: CompiledFunction, *arguments: Any) -> int:
+    """Compile a function for the types of some arguments; return the address of the code, for `call_address`.
+
+    The function must have been compiled with `C_ENTRY`.
+    """
+    signature = tuple(map(typeof, arguments))
+    function.function.compile(signature)
+    compiled = function.function.overloads[signature]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+
+
+@intrinsic
+def call_address(typing_context, address, result, arguments):  # type: ignore[no-untyped-def]
+    """Call the code at an address with a tuple of arguments; only compiled code can call this function.
+
+    The types of the arguments are not checked. The type of `result` is that of the returned value.
+    """
+
+    def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        code, _, packed = values
+        kinds = [context.get_value_type(kind) for kind in arguments.types]
+        function = ir.FunctionType(context.get_value_type(result), kinds)
+        unpacked = [builder.extract_value(packed, k) for k in range(len(kinds))]
+        return builder.call(builder.inttoptr(code, function.as_pointer()), unpacked)
+
+    return result(address, result, arguments), generate
 
 
 def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH, cached
+from modeseek._common.jit import cached, inlined
 
 
-@njit(**FAST_MATH)
+@inlined
 def _square(x, i, j):  # type: ignore[no-untyped-def]
     """Return the squared distance between two points."""
     total = np.float32(0.0)
@@ -18,7 +17,7 @@ def _square(x, i, j):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**FAST_MATH)
+@inlined
 def _sift(squares, near, size, value, index):  # type: ignore[no-untyped-def]
     """Replace the largest value of a heap, which is its first entry, and restore the order of the heap."""
     at = 0

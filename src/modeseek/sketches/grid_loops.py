@@ -4,9 +4,8 @@ Cells are found by a hash table with open addressing: a slot holds the index of 
 """
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH, cached
+from modeseek._common.jit import cached, inlined
 
 
 @cached
@@ -61,7 +60,7 @@ def find_cells(rows, finest, offset, level, slots, keys, found):  # type: ignore
         found[i] = slots[_slot(cell, slots, keys)]
 
 
-@njit(**FAST_MATH)
+@inlined
 def _slot(cell, slots, keys):  # type: ignore[no-untyped-def]
     """Return the slot that holds a cell, or the free slot where it belongs; the number of slots is a power of two."""
     d = len(cell)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from modeseek._common.jit import NO_ENTRIES, NO_REFERENCE_COUNTS
 from modeseek.meanshift.bandwidth import formulas
 from modeseek.meanshift.bandwidth.draws import KEY_STEPS, MULTIPLIERS, ROUNDS, UNUSED_BITS
 from modeseek.meanshift.bandwidth.policies import CODED_POLICIES, Anchored, Shrinking, Uniform
@@ -25,7 +26,7 @@ FROZEN_MARGIN = 1e-4
 
 def _exact(function: Any) -> Any:
     """Compile a function with `fastmath` set to False; if it were not set, Numba would use that of the caller."""
-    return njit(fastmath=False, error_model="numpy")(function)
+    return njit(fastmath=False, error_model="numpy", **NO_REFERENCE_COUNTS, **NO_ENTRIES)(function)
 
 
 _uniform, _walk, _walk_max_delta = map(_exact, (formulas.uniform, formulas.walk, formulas.walk_max_delta))

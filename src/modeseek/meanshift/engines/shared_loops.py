@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from modeseek._common.jit import CompiledFunction, cached
+from modeseek._common.jit import INLINED, CompiledFunction, cached, inlined
 from modeseek.meanshift.engines import coincident_points, workspace
 from modeseek.meanshift.engines.workspace import SHORTEST
 from modeseek.meanshift.kernels import formulas
@@ -25,7 +25,7 @@ SHAPES = (
     formulas.quadweight_shape,
     formulas.gaussian_k,
 )
-flat, biweight, triweight, quadweight, gaussian = map(njit, SHAPES)
+flat, biweight, triweight, quadweight, gaussian = map(inlined, SHAPES)
 
 
 def cached_sum(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
@@ -46,7 +46,7 @@ def weigh(kind, t):  # type: ignore[no-untyped-def]
     raise NotImplementedError("weigh() can be called from compiled code only")
 
 
-@overload(weigh)
+@overload(weigh, jit_options=INLINED)
 def _weigh(kind, t):  # type: ignore[no-untyped-def]
     if isinstance(kind, types.Dispatcher):
         return lambda kind, t: kind(t)

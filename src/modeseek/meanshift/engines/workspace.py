@@ -16,6 +16,9 @@ from modeseek.meanshift.types import Draws, EndTest, SweepsInfo
 
 # a vector of at most this length has no direction
 SHORTEST = 1e-12
+# points whose distances are computed before they are summed; these, and one coordinate of the points, fit into the L1
+# cache
+BLOCK = 512
 
 T = TypeVar("T")
 
@@ -88,6 +91,29 @@ class QueryBlock(NamedTuple):
     def part(self, block: slice) -> QueryBlock:
         """Return the queries of a slice."""
         return QueryBlock(self.points[block], self.bandwidths[block], self.moved[block])
+
+
+class Buffers(NamedTuple):
+    """Arrays for temporary values of compiled code, because code that allocates arrays takes long to compile.
+
+    Attributes
+    ----------
+    q, new, u, v : (d,) arrays
+        The old and the new position of a point, and two other vectors.
+    distances : (BLOCK,) array
+    """
+
+    q: Array
+    new: Array
+    u: Array
+    v: Array
+    distances: Array
+
+    @classmethod
+    def empty(cls, d: int) -> Buffers:
+        """Return new arrays for points with d coordinates."""
+        q, new, u, v = np.empty((4, d))
+        return cls(q, new, u, v, np.empty(BLOCK))
 
 
 def apply_shift(points: Array, shift: Array, geometry: Geometry) -> Array:

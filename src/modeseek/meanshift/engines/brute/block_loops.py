@@ -73,11 +73,11 @@ def _add_moments(power, moments, g, v, scale, inv, shift):  # type: ignore[no-un
 
 
 @njit(inline="always")
-def _shift(kind, power, weighted, blocks, q, h, spherical, new, buffers):  # type: ignore[no-untyped-def]
-    """Write the new position of q; return the number of groups and points visited."""
+def _shift(kind, power, weighted, blocks, h, spherical, buffers):  # type: ignore[no-untyped-def]
+    """Write the new position of the point `buffers.q`; return the number of groups and points visited."""
+    q, new, inside, v, distances = buffers
     inv, scaled_inv = 1.0 / (h * h), 1.0 / ((h * blocks.scale) * (h * blocks.scale))
     total, moments = 0.0, _has_moments(power, blocks)
-    distances, v, inside = buffers
     visited = g = 0
     new[:] = 0.0
     inside[:] = 0.0
@@ -134,10 +134,10 @@ class BlockShifts(NamedTuple):
     power : int
         See `blocks.make_blocks`.
     each : callable
-        ``(blocks, updates, spherical, most)``: apply updates in order, whose indices are places in the blocks, until
-        more than `most` groups and points are visited. Returns the number of updates and of visits.
+        ``(blocks, updates, spherical, most, buffers)``: apply updates in order, whose indices are places in the
+        blocks, until more than `most` groups and points are visited. Returns the number of updates and of visits.
     all : callable
-        ``(blocks, queries, spherical)``: shift queries; return the number of visits.
+        ``(blocks, queries, spherical, buffers)``: shift queries; return the number of visits.
     """
 
     power: int
@@ -149,17 +149,17 @@ def compile_blocks(kind: Any, weighted: int, jit: Callable[..., Any]) -> BlockSh
     """Compile the functions for the code of a profile or its compiled weight; only codes 0 and 1 have closed forms."""
     power = power_of(kind)
 
-    def each(blocks, updates, spherical, most):  # type: ignore[no-untyped-def]
+    def each(blocks, updates, spherical, most, buffers):  # type: ignore[no-untyped-def]
         d, X = blocks.points.shape[1], blocks.points
-        q, new, u, v = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-        buffers, moments = (np.empty(BLOCK_POINTS), u, v), power if _has_moments(power, blocks) else -1
+        moments = power if _has_moments(power, blocks) else -1
+        q, new, u, v, _ = buffers
         visited = k = 0
         while k < len(updates.indices) and visited <= most:
             i = updates.indices[k]
             b, j = i // BLOCK_POINTS, i % BLOCK_POINTS
             for c in range(d):
                 q[c] = X[b, c, j]
-            visited += _shift(kind, power, weighted, blocks, q, updates.bandwidths[k], spherical, new, buffers)
+            visited += _shift(kind, power, weighted, blocks, updates.bandwidths[k], spherical, buffers)
             square = 0.0
             for c in range(d):
                 X[b, c, j] = new[c]
@@ -173,15 +173,13 @@ def compile_blocks(kind: Any, weighted: int, jit: Callable[..., Any]) -> BlockSh
             k += 1
         return k, visited
 
-    def all_(blocks, queries, spherical):  # type: ignore[no-untyped-def]
-        d = blocks.points.shape[1]
-        q, new, buffers = np.empty(d), np.empty(d), (np.empty(BLOCK_POINTS), np.empty(d), np.empty(d))
-        visited = 0
+    def all_(blocks, queries, spherical, buffers):  # type: ignore[no-untyped-def]
+        visited, q, new = 0, buffers.q, buffers.new
         for k in range(len(queries.points)):
-            for c in range(d):
+            for c in range(len(q)):
                 q[c] = queries.points[k, c]
-            visited += _shift(kind, power, weighted, blocks, q, queries.bandwidths[k], spherical, new, buffers)
-            for c in range(d):
+            visited += _shift(kind, power, weighted, blocks, queries.bandwidths[k], spherical, buffers)
+            for c in range(len(q)):
                 queries.moved[k, c] = new[c]
         return visited
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +20,13 @@ from modeseek.meanshift.engines.coincident_points import (
     PointGroups,
     shift_distinct,
 )
-from modeseek.meanshift.engines.workspace import QueryBlock, SweepBlock, UpdateBlock, map_blocks
+from modeseek.meanshift.engines.workspace import Buffers, QueryBlock, SweepBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.kernels.profiles import ZeroOutside
 from modeseek.meanshift.types import Draws, EndTest, Engine, ProfileLike, SweepsEnd, SweepsInfo
 
 if TYPE_CHECKING:
     from modeseek.meanshift.engines.brute.loops import BruteShifts
+    from modeseek.meanshift.engines.brute.sweep_loops import Scratch
 
 # Work (pairs of points times coordinates) of one compiled call. It takes a fraction of a second, after which Ctrl-C
 # takes effect.
@@ -70,6 +71,7 @@ class BruteWorkspace(MergingWorkspace):
         super().__init__(points, weights, geometry, n_jobs, DEFAULT_MERGE)
         self._merging = Merging.of(self._config, self._d, points.dtype)
         self._sorted: tuple[float, Blocks] | None = None
+        self._buffers = Buffers.empty(self._d)
         self._plain, self._weighted = shifts(int(not self._equal_weights)), shifts(1)
 
     @property
@@ -96,17 +98,25 @@ class BruteWorkspace(MergingWorkspace):
         largest, end = self._apply_sweeps(updates, code, path, last_shift, test)
         return SweepsInfo(path[: n * len(largest)], largest, end)
 
+    @cached_property
+    def _scratch(self) -> Scratch:
+        from modeseek.meanshift.engines.brute.sweep_loops import Scratch
+
+        return Scratch.empty(self._d, len(self._weights), self._config.min_points)
+
     def _apply_sweeps(
         self, updates: UpdateBlock, code: DrawCode, path: Array, last_shift: Array, test: EndTest
     ) -> tuple[Array, SweepsEnd]:
+        from modeseek.meanshift.engines.brute.sweep_loops import SweepSetup, apply_sweeps
+
         check_time()
         self._merged = None
         largest = np.zeros(len(test.due) - 1)
         rounding, witnesses = ROUNDING_ULPS * self._merging.eps, witnesses_of(len(self._weights))
         block = SweepBlock(code, path, last_shift, largest, test, rounding, witnesses)
-        done, end, evaluations = self._plain.sweeps(
-            self._state, self._weights, self._equal_weights, updates, block, self._merging, self._spherical
-        )
+        addresses = self._plain.each_address, self._weighted.each_group_address
+        setup = SweepSetup(*addresses, self._merging, self._spherical, self._equal_weights)
+        done, end, evaluations = apply_sweeps(setup, self._state, self._weights, updates, block, self._scratch)
         self.evaluations += evaluations
         return largest[:done], SweepsEnd(end)
 
@@ -125,7 +135,7 @@ class BruteWorkspace(MergingWorkspace):
                 blocks = self._blocks(X, w, float(bandwidths.min()), shifts.blocks.power)
                 step, function = 8 * _updates_per_call(X), partial(shifts.blocks.all, blocks)
             visits = map_blocks(
-                lambda part: function(block.part(part), self._spherical),
+                lambda part: function(block.part(part), self._spherical, Buffers.empty(self._d)),
                 len(queries),
                 step,
                 self._n_jobs,
@@ -173,7 +183,7 @@ class BruteWorkspace(MergingWorkspace):
             while start < len(rest.lengths) and visited < VISITS_PER_SORT * n:
                 check_time()
                 most = min(WORK_PER_CALL // self._d, VISITS_PER_SORT * n - visited)
-                count, more = shifts.each(blocks, rest.part(start), self._spherical, most)
+                count, more = shifts.each(blocks, rest.part(start), self._spherical, most, self._buffers)
                 start, visited = start + count, visited + more
             self._state = blocks.points.transpose(1, 0, 2).reshape(self._d, -1)[:, places]
             done, self.evaluations = done + start, self.evaluations + visited
@@ -182,7 +192,7 @@ class BruteWorkspace(MergingWorkspace):
         step = _updates_per_call(X)
         for start in range(0, len(updates.lengths), step):
             check_time()
-            self._plain.each(X, weights, updates.part(start, step), self._spherical)
+            self._plain.each(X, weights, updates.part(start, step), self._spherical, self._buffers)
 
     def _update_groups(self, updates: UpdateBlock, found: PointGroups) -> int:
         groups, used, done = self._groups(found), len(found.leaders), 0
@@ -191,7 +201,9 @@ class BruteWorkspace(MergingWorkspace):
         while done < len(updates.lengths) and used < X.shape[1]:
             check_time()
             part = updates.part(done, _updates_per_call(X))
-            step, used, evaluations = self._weighted.each_group(X, groups, used, self._tolerance, part, self._spherical)
+            step, used, evaluations = self._weighted.each_group(
+                X, groups, used, self._tolerance, part, self._spherical, self._buffers
+            )
             done, self.evaluations = done + step, self.evaluations + evaluations
         self._state = np.ascontiguousarray(X[:, groups.group])
         return done

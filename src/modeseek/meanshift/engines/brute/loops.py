@@ -1,36 +1,34 @@
 """Compiled sums over all pairs, for `engine="brute"`.
 
 Coordinates are contiguous and the inner loops have no branches, so that they use vector instructions. Importing this
-module compiles nothing; the first call of the functions that `shifts` returns does.
+module compiles nothing; the first call of the functions that `shifts` returns does. No function allocates an array.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
 
-from modeseek._common.jit import FAST_MATH
+from modeseek._common.jit import C_ENTRY, FAST_MATH, NO_REFERENCE_COUNTS, CompiledFunction, address_of
+from modeseek.meanshift.engines.coincident_points import Groups
 from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal, sum_low, weigh
+from modeseek.meanshift.engines.workspace import BLOCK, Buffers, UpdateBlock
 
+if TYPE_CHECKING:
+    from modeseek.meanshift.engines.brute.block_loops import BlockShifts
+
+# Arguments whose types are those of `apply_sweeps`.
+SOME_POINTS, SOME_WEIGHTS, SOME_BUFFERS = np.empty((1, 1)), np.empty(1), Buffers.empty(1)
+SOME_UPDATES = UpdateBlock(np.empty(1, dtype=np.intp), SOME_WEIGHTS, SOME_WEIGHTS)
+SOME_GROUPS = Groups(SOME_WEIGHTS, SOME_UPDATES.indices, SOME_UPDATES.indices, SOME_WEIGHTS, False)
 # Up to this dimension, all coordinates of the query and the sums stay in registers.
 MAX_LOW = 3
-# Points per block in higher dimensions: distances, weights and one coordinate of a block fit into the L1 cache.
-BLOCK = 512
-
-
-@njit(inline="always")
-def _shift_low(kind, dim, weighted, X, n, w, q, inv, shift):  # type: ignore[no-untyped-def]
-    """Write the mean shift of q over the first n columns of X, computed in one pass, for dim <= MAX_LOW."""
-    place = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
-    total, s0, s1, s2 = sum_low(kind, dim, weighted, X, n, w, place, inv)
-    scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
-    shift[0] = s0 * scale
-    if dim > 1:
-        shift[1] = s1 * scale
-    if dim > 2:
-        shift[2] = s2 * scale
 
 
 @njit(inline="always")
@@ -64,102 +62,85 @@ def add_points(kind, weighted, X, w, start, m, q, inv, shift, buffer):  # type: 
 
 
 @njit(inline="always")
-def _shift_any(kind, weighted, X, n, w, q, inv, shift, buffer):  # type: ignore[no-untyped-def]
-    """Write the mean shift of q over blocks of points, computed one coordinate after the other."""
-    total = 0.0
-    shift[:] = 0.0
+def _shift_low(kind, dim, weighted, X, n, w, q, h, spherical, new, distances):  # type: ignore[no-untyped-def]
+    """Compute all sums in one pass, for dim <= MAX_LOW."""
+    place = q[0], q[min(1, dim - 1)], q[min(2, dim - 1)]
+    total, s0, s1, s2 = sum_low(kind, dim, weighted, X, n, w, place, 1.0 / (h * h))
+    scale = 1.0 / total if total > 0.0 else 0.0  # a query without points within h stays
+    new[0] = s0 * scale
+    if dim > 1:
+        new[1] = s1 * scale
+    if dim > 2:
+        new[2] = s2 * scale
+    apply_shift(dim, q, new, spherical)
+
+
+@njit(inline="always")
+def _shift_any(kind, dim, weighted, X, n, w, q, h, spherical, new, distances):  # type: ignore[no-untyped-def]
+    """Compute the sums over blocks of points, one coordinate after the other."""
+    inv, total = 1.0 / (h * h), 0.0
+    new[:] = 0.0
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
-        total += add_points(kind, weighted, X[:, start : start + m], w, start, m, q, inv, shift, buffer)
+        total += add_points(kind, weighted, X[:, start : start + m], w, start, m, q, inv, new, distances)
     scale = 1.0 / total if total > 0.0 else 0.0
     for c in range(len(q)):
-        shift[c] *= scale
+        new[c] *= scale
+    apply_shift(X.shape[0], q, new, spherical)
 
 
 @njit(inline="always")
-def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, buffer):  # type: ignore[no-untyped-def]
-    """Write the new position of q into `new`."""
+def _shift(kind, dim, weighted, X, n, w, q, h, spherical, new, distances):  # type: ignore[no-untyped-def]
+    """Write the new position of q, by sums over the first n columns of X."""
     if dim <= MAX_LOW:
-        _shift_low(kind, dim, weighted, X, n, w, q, 1.0 / (h * h), new)
+        _shift_low(kind, dim, weighted, X, n, w, q, h, spherical, new, distances)
     else:
-        _shift_any(kind, weighted, X, n, w, q, 1.0 / (h * h), new, buffer)
-    apply_shift(dim if dim <= MAX_LOW else X.shape[0], q, new, spherical)
+        _shift_any(kind, dim, weighted, X, n, w, q, h, spherical, new, distances)
 
 
-@njit(inline="always")
-def apply_each(kind, dim, weighted, X, w, updates, spherical):  # type: ignore[no-untyped-def]
-    """Apply updates to the columns of X in order; see `BruteShifts.each`."""
-    d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    for k in range(len(updates.indices)):
-        i = updates.indices[k]
-        for c in range(d):
-            q[c] = X[c, i]
-        _shift(kind, dim, weighted, X, X.shape[1], w, q, updates.bandwidths[k], spherical, new, buffer)
-        square = 0.0
-        for c in range(d):
-            X[c, i] = new[c]
-            square += (X[c, i] - q[c]) ** 2
-        updates.lengths[k] = np.sqrt(square)
-
-
-@njit(inline="always")
-def apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-    """Apply updates to groups of coincident points; see `BruteShifts.each_group`."""
-    d = dim if dim <= MAX_LOW else X.shape[0]
-    q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
-    evaluations = done = 0
-    while done < len(updates.indices) and used < X.shape[1]:
-        i = updates.indices[done]
-        g = groups.group[i]
-        for c in range(d):
-            q[c] = X[c, g]
-        _shift(kind, dim, 1, X, used, groups.weights, q, updates.bandwidths[done], spherical, new, buffer)
-        evaluations += used
-        square = 0.0
-        if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
-            if groups.counts[g] > 1:
-                leave_group(groups, i, used)
-                g = used
-                used += 1
-            for c in range(d):
-                X[c, g] = new[c]
-                square += (X[c, g] - q[c]) ** 2
-        updates.lengths[done] = np.sqrt(square)
-        done += 1
-    return done, used, evaluations
-
-
-class BruteShifts(NamedTuple):
+@dataclass(frozen=True)
+class BruteShifts:
     """Compiled functions for one profile and one class of dimensions. X has the coordinates of the points as rows.
 
     Attributes
     ----------
     each : callable
-        ``(X, w, updates, spherical)``: apply updates to the columns of X in order.
+        ``(X, w, updates, spherical, buffers)``: apply updates to the columns of X in order.
     each_group : callable
-        ``(X, groups, used, tolerance, updates, spherical)``: apply updates to groups of coincident points until all
-        columns of X are used; each column stands for a group. A point that leaves other points of its group takes an
-        unused column. Returns the number of updates done, the number of columns used, and the number of distances.
+        ``(X, groups, used, tolerance, updates, spherical, buffers)``: apply updates to groups of coincident points
+        until all columns of X are used; each column stands for a group. A point that leaves other points of its group
+        takes an unused column. Returns the number of updates done, the number of columns used, and the number of
+        distances.
     all : callable
-        ``(X, w, queries, spherical)``: shift queries, with sums over X; return the number of distances.
-    sweeps : callable
-        See `sweep_loops.compile_sweeps`.
+        ``(X, w, queries, spherical, buffers)``: shift queries, with sums over X; return the number of distances.
     blocks : BlockShifts
         The functions for points that are sorted into blocks.
     """
 
-    each: Callable[..., None]
-    each_group: Callable[..., tuple[int, int, int]]
-    all: Callable[..., int]
-    sweeps: Callable[..., tuple[int, int, int]]
-    blocks: Any
+    each: CompiledFunction
+    each_group: CompiledFunction
+    all: CompiledFunction
+    blocks: BlockShifts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # addresses of compiled code are those of this process
+        return BruteShifts, (self.each, self.each_group, self.all, self.blocks)
+
+    @cached_property
+    def each_address(self) -> int:
+        """The address of `each` for points in double precision, which is compiled if necessary."""
+        return address_of(self.each, SOME_POINTS, SOME_WEIGHTS, SOME_UPDATES, False, SOME_BUFFERS)
+
+    @cached_property
+    def each_group_address(self) -> int:
+        """The address of `each_group` for points in double precision."""
+        return address_of(self.each_group, SOME_POINTS, SOME_GROUPS, 0, 0.0, SOME_UPDATES, False, SOME_BUFFERS)
 
 
 @cache
 def shifts(code: int, dim: int, weighted: int) -> BruteShifts:
     """Return the compiled functions of a built-in profile; dim = MAX_LOW + 1 stands for every higher dimension."""
-    return _compile(code, dim, weighted, cached_sum)
+    return _compile(code, dim, weighted, partial(cached_sum, **NO_REFERENCE_COUNTS))
 
 
 def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> BruteShifts:
@@ -170,33 +151,65 @@ def custom_shifts(weight: Callable[[Any], Any], dim: int, weighted: int) -> Brut
     def on_half_line(t):  # type: ignore[no-untyped-def]
         return on_interval(min(t, 1.0)) if t <= 1.0 else 0.0
 
-    return _compile(on_half_line, dim, weighted, lambda function, *modules: njit(**FAST_MATH)(function))
+    def compiled(function: Callable[..., Any], *modules: ModuleType, **options: Any) -> CompiledFunction:
+        return CompiledFunction(njit(**FAST_MATH, **NO_REFERENCE_COUNTS)(function))
+
+    return _compile(on_half_line, dim, weighted, compiled)
 
 
-def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> BruteShifts:
+def _compile(kind: Any, dim: int, weighted: int, jit: Callable[..., CompiledFunction]) -> BruteShifts:
     # These loops are written out, because Numba would spend most of its compile time copying inlined functions.
-    @jit
-    def each(X, w, updates, spherical):  # type: ignore[no-untyped-def]
-        apply_each(kind, dim, weighted, X, w, updates, spherical)
+    def each(X, w, updates, spherical, buffers):  # type: ignore[no-untyped-def]
+        d = dim if dim <= MAX_LOW else X.shape[0]  # a constant where possible
+        q, new = buffers.q, buffers.new
+        for k in range(len(updates.indices)):
+            i, h = updates.indices[k], updates.bandwidths[k]
+            for c in range(d):
+                q[c] = X[c, i]
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, h, spherical, new, buffers.distances)
+            square = 0.0
+            for c in range(d):
+                X[c, i] = new[c]
+                square += (X[c, i] - q[c]) ** 2
+            updates.lengths[k] = np.sqrt(square)
 
-    @jit
-    def each_group(X, groups, used, tolerance, updates, spherical):  # type: ignore[no-untyped-def]
-        return apply_to_groups(kind, dim, X, groups, used, tolerance, updates, spherical)
-
-    @jit
-    def all_(X, w, queries, spherical):  # type: ignore[no-untyped-def]
+    def each_group(X, groups, used, tolerance, updates, spherical, buffers):  # type: ignore[no-untyped-def]
         d = dim if dim <= MAX_LOW else X.shape[0]
-        q, new, buffer = np.empty(d), np.empty(d), np.empty(BLOCK)
+        q, new = buffers.q, buffers.new
+        evaluations = done = 0
+        while done < len(updates.indices) and used < X.shape[1]:
+            i, h = updates.indices[done], updates.bandwidths[done]
+            g = groups.group[i]
+            for c in range(d):
+                q[c] = X[c, g]
+            _shift(kind, dim, 1, X, used, groups.weights, q, h, spherical, new, buffers.distances)
+            evaluations += used
+            square = 0.0
+            if groups.counts[g] == 1 or not nearly_equal(d, q, new, tolerance):
+                if groups.counts[g] > 1:
+                    leave_group(groups, i, used)
+                    g = used
+                    used += 1
+                for c in range(d):
+                    X[c, g] = new[c]
+                    square += (X[c, g] - q[c]) ** 2
+            updates.lengths[done] = np.sqrt(square)
+            done += 1
+        return done, used, evaluations
+
+    def all_(X, w, queries, spherical, buffers):  # type: ignore[no-untyped-def]
+        d = dim if dim <= MAX_LOW else X.shape[0]
+        q, new = buffers.q, buffers.new
         for k in range(len(queries.points)):
             for c in range(d):
                 q[c] = queries.points[k, c]
-            _shift(kind, dim, weighted, X, X.shape[1], w, q, queries.bandwidths[k], spherical, new, buffer)
+            h = queries.bandwidths[k]
+            _shift(kind, dim, weighted, X, X.shape[1], w, q, h, spherical, new, buffers.distances)
             for c in range(d):
                 queries.moved[k, c] = new[c]
         return len(queries.points) * X.shape[1]
 
     from modeseek.meanshift.engines.brute.block_loops import compile_blocks
-    from modeseek.meanshift.engines.brute.sweep_loops import compile_sweeps
 
-    others = compile_sweeps(kind, dim, weighted, jit), compile_blocks(kind, weighted, jit)
-    return BruteShifts(each, each_group, all_, *others)
+    called = jit(each, **C_ENTRY), jit(each_group, **C_ENTRY)
+    return BruteShifts(*called, jit(all_), compile_blocks(kind, weighted, jit))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from modeseek._common.jit import NO_REFERENCE_COUNTS, CompiledFunction, call_address, inlined, loop_part
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift import types
 from modeseek.meanshift.bandwidth import compiled_draws, draws, formulas, policies
@@ -22,10 +22,9 @@ from modeseek.meanshift.bandwidth.compiled_draws import (
     upper_bound,
 )
 from modeseek.meanshift.engines.brute import loops
-from modeseek.meanshift.engines.brute.loops import apply_each, apply_to_groups
-from modeseek.meanshift.engines.coincident_points import Groups
-from modeseek.meanshift.engines.shared_loops import nearly_equal
-from modeseek.meanshift.engines.workspace import UpdateBlock
+from modeseek.meanshift.engines.coincident_points import Groups, Merging
+from modeseek.meanshift.engines.shared_loops import cached_sum, nearly_equal
+from modeseek.meanshift.engines.workspace import Buffers, UpdateBlock
 from modeseek.meanshift.types import SweepsEnd
 
 # points of a run that is sorted by insertion, before runs are merged
@@ -34,6 +33,31 @@ RUN = 8
 CONTINUE, CHECK, CERTIFIED = int(SweepsEnd.CONTINUE), int(SweepsEnd.CHECK), int(SweepsEnd.CERTIFIED)
 # distances that are closer than this share to a bound are not used for a decision
 MARGIN = 1e-9
+
+
+def compiled(function: Callable[..., Any]) -> CompiledFunction:
+    """Compile a function that Python calls."""
+    modules = loops, types, compiled_draws, draws, policies, formulas
+    return cached_sum(function, *modules, **NO_REFERENCE_COUNTS)
+
+
+class SweepSetup(NamedTuple):
+    """What is the same in all sweeps of a state.
+
+    Attributes
+    ----------
+    each, each_group : int
+        Addresses of functions of `BruteShifts`. Only these are compiled for each profile and dimension.
+    merging : Merging
+    spherical, equal_weights : bool
+        Whether points stay on the unit sphere, and whether they have equal weights.
+    """
+
+    each: int
+    each_group: int
+    merging: Merging
+    spherical: bool
+    equal_weights: bool
 
 
 class Scratch(NamedTuple):
@@ -47,6 +71,7 @@ class Scratch(NamedTuple):
         Points along the line, the first point of the group of each point, these points, and the group of each point.
     weights, counts, columns : arrays
         Weights, numbers of points, and coordinates of groups.
+    buffers : Buffers
     """
 
     line: Array
@@ -57,9 +82,18 @@ class Scratch(NamedTuple):
     weights: Array
     counts: IntArray
     columns: Array
+    buffers: Buffers
+
+    @classmethod
+    def empty(cls, d: int, n: int, min_points: int) -> Scratch:
+        """Return new arrays for n points with d coordinates."""
+        most = 2 * n + min_points
+        order, leader, leaders, group = np.empty((4, n), dtype=np.int64)
+        groups = np.empty(most), np.empty(most, dtype=np.int64), np.empty(d * most)
+        return cls(np.empty(n), order, leader, leaders, group, *groups, Buffers.empty(d))
 
 
-@njit(inline="always")
+@inlined
 def _sort(line, order, spare):  # type: ignore[no-untyped-def]
     """Write the stable order of `line`: insertion within short runs, then merging without branches."""
     n = len(line)
@@ -95,7 +129,7 @@ def _sort(line, order, spare):  # type: ignore[no-untyped-def]
         width *= 2
 
 
-@njit(inline="always")
+@loop_part
 def _find_coincident(X, merging, scratch):  # type: ignore[no-untyped-def]
     """Write the first point of each group of coincident points and the group of each point; return their number.
 
@@ -103,7 +137,7 @@ def _find_coincident(X, merging, scratch):  # type: ignore[no-untyped-def]
     """
     d, n = X.shape
     direction, eps, ulps, max_share, _, _, look_back = merging
-    line, order, leader, leaders, group, _, _, _ = scratch
+    line, order, leader, leaders, group, _, _, _, _ = scratch
     largest = 0.0
     for i in range(n):
         line[i] = 0.0
@@ -145,10 +179,10 @@ def _find_coincident(X, merging, scratch):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(inline="always")
-def _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical, scratch):  # type: ignore[no-untyped-def]
+@loop_part
+def _sweep(setup, X, w, updates, scratch):  # type: ignore[no-untyped-def]
     """Apply updates, to groups of points while there are any; return the number of distances."""
-    d, n = X.shape
+    (d, n), merging, spherical = X.shape, setup.merging, setup.spherical
     group, weights, counts = scratch.group, scratch.weights, scratch.counts
     min_points, count = merging.min_points, len(updates.indices)
     done = evaluations = 0
@@ -159,7 +193,7 @@ def _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical
             found = _find_coincident(X, merging, scratch)
         rest = UpdateBlock(updates.indices[done:], updates.bandwidths[done:], updates.lengths[done:])
         if found == 0:
-            apply_each(kind, dim, weighted, X, w, rest, spherical)
+            call_address(setup.each, None, (X, w, rest, spherical, scratch.buffers))
             evaluations += (count - done) * n
             break
         capacity = found + max(min_points, n // 8)
@@ -173,9 +207,10 @@ def _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical
         for c in range(d):
             for g in range(found):
                 Y[c, g] = X[c, scratch.leaders[g]]
-        groups = Groups(weights[:capacity], counts[:capacity], group, w, equal_weights)
+        groups = Groups(weights[:capacity], counts[:capacity], group, w, setup.equal_weights)
         tolerance = merging.eps * merging.ulps
-        step, _, pairs = apply_to_groups(kind, dim, Y, groups, found, tolerance, rest, spherical)
+        arguments = Y, groups, found, tolerance, rest, spherical, scratch.buffers
+        step, _, pairs = call_address(setup.each_group, (0, 0, 0), arguments)
         done += step
         evaluations += pairs
         for c in range(d):
@@ -184,7 +219,7 @@ def _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical
     return evaluations
 
 
-@njit(inline="always")
+@inlined
 def _square(X, i, j):  # type: ignore[no-untyped-def]
     r = 0.0
     for c in range(X.shape[0]):
@@ -192,7 +227,7 @@ def _square(X, i, j):  # type: ignore[no-untyped-def]
     return r
 
 
-@njit(inline="always")
+@loop_part
 def _end_of(X, block, due, settled, h_upper, euclidean, first, label):  # type: ignore[no-untyped-def]
     """Return whether a run continues after a sweep, has to be checked, or is certified.
 
@@ -246,46 +281,32 @@ def _end_of(X, block, due, settled, h_upper, euclidean, first, label):  # type: 
     return CHECK
 
 
-def compile_sweeps(kind: Any, dim: int, weighted: int, jit: Callable[..., Any]) -> Any:
-    """Return the compiled function that applies sweeps until one of them may be the last."""
-
-    def sweeps(X, w, equal_weights, updates, block, merging, spherical):  # type: ignore[no-untyped-def]
-        """Return the number of sweeps applied, how the last of them ends, and the number of distances."""
-        (d, n), most = X.shape, 2 * X.shape[1] + merging.min_points
-        scratch = Scratch(
-            np.empty(n),
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.int64),
-            np.empty(n, dtype=np.int64),
-            np.empty(most),
-            np.empty(most, dtype=np.int64),
-            np.empty(d * most),
-        )
-        evaluations, indices, lengths = 0, updates.indices, updates.lengths
-        code, path, test, largest = block.code, block.path, block.test, block.largest
-        h, h_upper, settled, drawn = path[-1], path[-1], True, len(code.key) > 0
-        for s in range(-1 if test.now else 0, len(largest)):
-            if s >= 0:
-                if drawn:
-                    mine = path[s * n : (s + 1) * n]
-                    draw_words(code, s * n, lengths, mine)
-                    if code.reshuffled:
-                        _sort(lengths, indices, scratch.order)
-                    else:
-                        draw_points(code, lengths, indices)
-                    draw_bandwidths(code, s * n, h, mine, indices, updates.bandwidths)
-                    h = mine[-1]
-                evaluations += _sweep(kind, dim, weighted, X, w, equal_weights, updates, merging, spherical, scratch)
-                for k in range(len(lengths)):
-                    block.last_shift[indices[k]] = lengths[k]
-                    largest[s] = max(largest[s], lengths[k])
+@compiled
+def apply_sweeps(setup, X, w, updates, block, scratch):  # type: ignore[no-untyped-def]
+    """Return the number of sweeps applied, how the last of them ends, and the number of distances."""
+    n, euclidean = X.shape[1], not setup.spherical
+    evaluations, indices, lengths = 0, updates.indices, updates.lengths
+    code, path, test, largest = block.code, block.path, block.test, block.largest
+    h, h_upper, settled, drawn = path[-1], path[-1], True, len(code.key) > 0
+    for s in range(-1 if test.now else 0, len(largest)):
+        if s >= 0:
             if drawn:
-                h_upper = upper_bound(code, (s + 1) * n, h)
-                settled = not test.by_certificate or may_be_frozen(code, h, h_upper)
-            end = _end_of(X, block, test.due[s + 1], settled, h_upper, not spherical, scratch.leaders, scratch.leader)
-            if end != CONTINUE:
-                return s + 1, end, evaluations
-        return len(largest), CONTINUE, evaluations
-
-    return jit(sweeps, loops, types, compiled_draws, draws, policies, formulas)
+                mine = path[s * n : (s + 1) * n]
+                draw_words(code, s * n, lengths, mine)
+                if code.reshuffled:
+                    _sort(lengths, indices, scratch.order)
+                else:
+                    draw_points(code, lengths, indices)
+                draw_bandwidths(code, s * n, h, mine, indices, updates.bandwidths)
+                h = mine[-1]
+            evaluations += _sweep(setup, X, w, updates, scratch)
+            for k in range(len(lengths)):
+                block.last_shift[indices[k]] = lengths[k]
+                largest[s] = max(largest[s], lengths[k])
+        if drawn:
+            h_upper = upper_bound(code, (s + 1) * n, h)
+            settled = not test.by_certificate or may_be_frozen(code, h, h_upper)
+        end = _end_of(X, block, test.due[s + 1], settled, h_upper, euclidean, scratch.leaders, scratch.leader)
+        if end != CONTINUE:
+            return s + 1, end, evaluations
+    return len(largest), CONTINUE, evaluations

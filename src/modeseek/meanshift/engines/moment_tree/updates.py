@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from modeseek._common.jit import NO_REFERENCE_COUNTS
+from modeseek._common.jit import NO_ENTRIES, NO_REFERENCE_COUNTS
 from modeseek.meanshift.engines.moment_tree import tree as tree_module
 from modeseek.meanshift.engines.moment_tree.tree import CHUNK, FAN, n_moments
 from modeseek.meanshift.engines.shared_loops import cached_sum
@@ -21,7 +21,7 @@ MIN_WEIGHT_SHARE = 0.125
 
 # Helpers are always inlined, because a call would copy all fields of the tree. They are typed as Any, because the
 # private option is not in Numba's signatures.
-helper: Any = partial(njit, forceinline=True, **NO_REFERENCE_COUNTS)
+helper: Any = partial(njit, forceinline=True, **NO_REFERENCE_COUNTS, **NO_ENTRIES)
 count_moments = helper(n_moments)
 
 

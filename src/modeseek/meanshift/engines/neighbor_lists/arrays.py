@@ -1,6 +1,10 @@
 """The arrays and limits that `neighbor_lists` passes to its compiled functions."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
+
+import numpy as np
 
 from modeseek._common.types import Array, IntArray
 from modeseek.meanshift.engines.coincident_points import Groups
@@ -107,3 +111,31 @@ class ListLimits(NamedTuple):
     anchor_reach: float
     max_evaluations: int
     max_extra: int
+
+
+class ListBuffers(NamedTuple):
+    """Arrays for temporary values.
+
+    Attributes
+    ----------
+    q : (d,) array
+        A position with padding, in the precision of the points.
+    new : (d,) array
+    picked : (capacity + 1,) array
+        The groups that a query visits.
+    near, ids : (capacity + 4,) arrays
+        Distances or weights of visited groups, and these groups.
+    """
+
+    q: Array
+    new: Array
+    picked: IntArray
+    near: Array
+    ids: IntArray
+
+    @classmethod
+    def empty(cls, positions: Array) -> ListBuffers:
+        """Return new arrays for positions of groups."""
+        capacity, d = len(positions), positions[0].size
+        ids = np.empty(capacity + 1, dtype=np.int32), np.empty(capacity + 4), np.empty(capacity + 4, dtype=np.uint64)
+        return cls(np.zeros(d, dtype=positions.dtype), np.empty(d), *ids)

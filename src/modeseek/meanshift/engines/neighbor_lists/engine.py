@@ -11,7 +11,7 @@ from modeseek._common.resources import check_time, deadline
 from modeseek._common.types import Array, Geometry, IntArray
 from modeseek.meanshift.engines.brute.blocks import MAX_SECOND_DIMENSION, expected_visits, power_of
 from modeseek.meanshift.engines.coincident_points import MergeConfig, MergingWorkspace, PointGroups, shift_distinct
-from modeseek.meanshift.engines.neighbor_lists.arrays import GroupState
+from modeseek.meanshift.engines.neighbor_lists.arrays import GroupState, ListBuffers
 from modeseek.meanshift.engines.neighbor_lists.config import DEFAULT, ListConfig, pair_cost
 from modeseek.meanshift.engines.workspace import QueryBlock, UpdateBlock, map_blocks
 from modeseek.meanshift.types import ProfileLike
@@ -72,10 +72,11 @@ class NeighborListsWorkspace(MergingWorkspace):
             all_queries = QueryBlock(queries, bandwidths, np.empty_like(queries))
 
             def move(block: slice) -> int:
-                some, evaluations = all_queries.part(block), 0
+                some, evaluations, buffers = all_queries.part(block), 0, ListBuffers.empty(positions)
                 for part, starts, members in iter_lists(padded[block], positions, float(some.bandwidths.max())):
                     check_time(until)
-                    self._shifts.all(positions, weights, some.part(part), starts, members, self._spherical)
+                    some_now = some.part(part)
+                    self._shifts.all(positions, weights, some_now, starts, members, self._spherical, buffers)
                     evaluations += int(starts[-1])
                 return evaluations
 
@@ -118,12 +119,12 @@ class NeighborListsWorkspace(MergingWorkspace):
 
     def _advance(self, state: GroupState, m: int, keeper: ListKeeper, updates: UpdateBlock) -> int:
         """Apply updates to m groups until no unused group is left; return how many were applied."""
-        count, done = len(updates.lengths), 0
+        count, done, buffers = len(updates.lengths), 0, ListBuffers.empty(state.positions)
         while done < count:
             lists, limits = keeper.prepare(state, m, float(updates.bandwidths[done:].max()), count - done)
             while done < count and lists.counters.extra[0] <= limits.max_extra:
                 check_time()
-                step = self._shifts.each(state, lists, limits, updates.part(done), self._spherical)
+                step = self._shifts.each(state, lists, limits, updates.part(done), self._spherical, buffers)
                 self.evaluations += keeper.take_evaluations()
                 done += step
                 if step == 0:

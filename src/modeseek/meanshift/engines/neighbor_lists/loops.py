@@ -5,9 +5,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH
+from modeseek._common.jit import NO_REFERENCE_COUNTS, inlined
 from modeseek.meanshift.engines.neighbor_lists import arrays, sums
 from modeseek.meanshift.engines.neighbor_lists.sums import sum_over
 from modeseek.meanshift.engines.shared_loops import apply_shift, cached_sum, leave_group, nearly_equal
@@ -20,10 +19,10 @@ SAFETY = 1.0001
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that Python calls."""
-    return cached_sum(function, arrays, sums)
+    return cached_sum(function, arrays, sums, **NO_REFERENCE_COUNTS)
 
 
-@njit(**FAST_MATH)
+@inlined
 def _square(x, y):  # type: ignore[no-untyped-def]
     """Return the squared distance of two positions."""
     r = 0.0
@@ -33,7 +32,7 @@ def _square(x, y):  # type: ignore[no-untyped-def]
     return r
 
 
-@njit(**FAST_MATH)
+@inlined
 def _anchor(g, positions, lists, limits):  # type: ignore[no-untyped-def]
     """Give loose group g an anchor: one that is near, a new one at its position, or none if all are in use."""
     counters, x = lists.counters, positions[g]
@@ -62,7 +61,7 @@ def _anchor(g, positions, lists, limits):  # type: ignore[no-untyped-def]
     lists.anchor_sizes[used] = count
 
 
-@njit(**FAST_MATH)
+@inlined
 def _add_loose(g, positions, lists, limits):  # type: ignore[no-untyped-def]
     """Insert g into the sorted loose groups."""
     k = lists.counters.loose[0]
@@ -74,7 +73,7 @@ def _add_loose(g, positions, lists, limits):  # type: ignore[no-untyped-def]
     _anchor(g, positions, lists, limits)
 
 
-@njit(**FAST_MATH)
+@inlined
 def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
     """Mark a moved group as loose if it is far from its origin; find another anchor if it is far from its anchor."""
     if not lists.is_loose[g]:
@@ -86,7 +85,7 @@ def _after_move(g, positions, lists, limits):  # type: ignore[no-untyped-def]
         _anchor(g, positions, lists, limits)
 
 
-@njit(**FAST_MATH)
+@inlined
 def _merge_loose(lists, q, reach, source, low, high, out):  # type: ignore[no-untyped-def]
     """Write the groups of `source[low:high]` that are not loose, and the loose groups near q; return their number.
 
@@ -116,7 +115,7 @@ def _merge_loose(lists, q, reach, source, low, high, out):  # type: ignore[no-un
     return count
 
 
-@njit(**FAST_MATH)
+@inlined
 def _shift_group(kind, state, lists, g, q, h, span, picked, shift, scratch):  # type: ignore[no-untyped-def]
     """Write the mean shift of group g, which is at q.
 
@@ -179,10 +178,11 @@ class ListShifts(NamedTuple):
     Attributes
     ----------
     each : callable
-        ``(state, lists, limits, updates, spherical)``: apply updates in order; return how many were applied when a
-        limit was reached or no unused group was left.
+        ``(state, lists, limits, updates, spherical, buffers)``: apply updates in order; return how many were applied
+        when a limit was reached or no unused group was left.
     all : callable
-        ``(positions, weights, queries, starts, members, spherical)``: shift each query, with sums over its list.
+        ``(positions, weights, queries, starts, members, spherical, buffers)``: shift each query, with sums over its
+        list.
     """
 
     each: Callable[..., int]
@@ -195,12 +195,11 @@ def shifts(code: int) -> ListShifts:
 
     # The loops are written out here, because Numba would spend most of its compile time copying inlined functions.
     @compiled
-    def each(state, lists, limits, updates, spherical):  # type: ignore[no-untyped-def]
+    def each(state, lists, limits, updates, spherical, buffers):  # type: ignore[no-untyped-def]
         (positions, groups), counters = state, lists.counters
         capacity, d = positions.shape
-        q, new = np.empty(d, dtype=positions.dtype), np.empty(d)
-        picked = np.empty(capacity + 1, np.int32)
-        scratch = np.empty(capacity + 1), np.empty(capacity + 1, np.uint64)
+        q, new, picked, near, ids = buffers
+        scratch = near, ids
         # whether a group may have several points
         merged = len(groups.group) > counters.groups[0] or capacity > len(groups.group)
         stop, done = counters.evaluations[0] + limits.max_evaluations, 0
@@ -232,16 +231,15 @@ def shifts(code: int) -> ListShifts:
         return done
 
     @compiled
-    def all_(positions, weights, queries, starts, members, spherical):  # type: ignore[no-untyped-def]
-        d = positions.shape[1]
-        q, new = np.zeros(d, dtype=positions.dtype), np.empty(d)
-        scratch = np.empty(len(positions) + 1), np.empty(len(positions) + 1, np.uint64)
+    def all_(positions, weights, queries, starts, members, spherical, buffers):  # type: ignore[no-untyped-def]
+        q, new, _, near, ids = buffers
+        scratch = near, ids
         for k in range(len(queries.points)):
             for c in range(queries.points.shape[1]):
                 q[c] = queries.points[k, c]
             h, low, high = queries.bandwidths[k], starts[k], starts[k + 1]
             sum_over(code, positions, weights, q, h, members, low, high, new, scratch)
-            apply_shift(d, q, new, spherical)
+            apply_shift(len(q), q, new, spherical)
             for c in range(queries.points.shape[1]):
                 queries.moved[k, c] = new[c]
 

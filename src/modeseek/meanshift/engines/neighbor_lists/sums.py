@@ -5,9 +5,8 @@ depend on when lists are built, bit for bit.
 """
 
 import numpy as np
-from numba import njit
 
-from modeseek._common.jit import FAST_MATH
+from modeseek._common.jit import inlined
 from modeseek.meanshift.engines.shared_loops import weigh
 
 # Up to this dimension, all rows within reach are added after all distances are known. Longer rows are added CHUNK at a
@@ -16,9 +15,9 @@ MAX_SHORT = 64
 CHUNK = 16
 
 
-@njit(**FAST_MATH)
+@inlined
 def sum_over(kind, rows, weights, x, h, source, low, high, shift, scratch):  # type: ignore[no-untyped-def]
-    """Write the mean shift of x over the groups `source[low:high]`; `scratch` has two arrays longer than any list."""
+    """Write the mean shift of x over the groups `source[low:high]`; `scratch` has two arrays, see `ListBuffers`."""
     d, last, (near, ids) = len(x), high - 1, scratch
     inv, limit = 1.0 / (h * h), h * h * (1.0 + 1e-6)  # a little beyond h: the weight decides at the boundary
     zero = x[0] - x[0]  # zero of the type of the points, so that float32 rows use float32 instructions
@@ -56,7 +55,7 @@ def sum_over(kind, rows, weights, x, h, source, low, high, shift, scratch):  # t
         shift[c] *= scale
 
 
-@njit(**FAST_MATH)
+@inlined
 def _add_rows(kind, rows, weights, x, inv, near, ids, m, shift):  # type: ignore[no-untyped-def]
     """Add m weighted rows with squared distances `near`; return the sum of weights.
 
