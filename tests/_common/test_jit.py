@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 from modeseek._common import jit
 
@@ -280,3 +281,9 @@ def test_code_for_other_types_is_compiled_again(tmp_path, monkeypatch):
 
 def test_without_a_disk_cache_nothing_is_missing_there():
     assert jit.CompiledFunction(njit(without_a_file("fifth"))).stored
+
+
+def test_an_address_is_not_called_with_strides():
+    call = njit(lambda array: jit.call_address(0, 0, ((array,), 1.0)))
+    with pytest.raises(TypingError, match="arrays must be contiguous"):
+        call(np.zeros(6)[::2])

@@ -25,6 +25,7 @@ from modeseek.meanshift.engines.brute.blocks import (
 )
 from modeseek.meanshift.kernels.profiles import FLAT, PROFILES, custom_profile
 from modeseek.meanshift.objective import shift
+from modeseek.meanshift.types import Draws
 
 # the GPU has tests of its own
 HERE = [name for name in ENGINES if name != "cuda"]
@@ -63,6 +64,18 @@ def agree(name, state, profile, geometry=None, tolerance=1e-9, batch_size=1, ord
         assert_allclose(lengths[0], lengths[1], atol=tolerance * state.h, rtol=0)
         assert_allclose(workspaces[0].points, workspaces[1].points, atol=tolerance * state.h, rtol=0)
         assert workspaces[1].points.dtype == state.points.dtype
+
+
+def test_draws_of_brute_may_have_strides(rng):
+    # compiled sweeps need contiguous arrays, and a policy of the user may return `np.broadcast_to(h, n)`
+    points, weights = rng.normal(size=(60, 2)), np.ones(60)
+    draws = Draws(np.repeat(rng.permutation(60), 2)[::2], np.broadcast_to(0.7, 60))
+    assert 0 in draws.bandwidths.strides
+    slow, fast = (
+        ENGINES[name].open(points, weights, PROFILES["biweight"], Geometry(), 1) for name in ("reference", "brute")
+    )
+    assert_allclose(fast.shift_each(draws), slow.shift_each(draws), atol=1e-9, rtol=0)
+    assert_allclose(fast.points, slow.points, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from llvmlite import ir
 from numba import njit, typeof, types
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.errors import TypingError
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 
@@ -210,8 +211,11 @@ def address_of(function: CompiledFunction, *arguments: Any) -> int:
 def call_address(typing_context, address, result, arguments):  # type: ignore[no-untyped-def]
     """Call the code at an address with a tuple of arguments; only compiled code can call this function.
 
-    The types of the arguments are not checked. The type of `result` is that of the returned value.
+    Arrays must be contiguous; otherwise, the types of the arguments are not checked. The type of `result` is that of
+    the returned value.
     """
+    if not all(_is_contiguous(kind) for kind in arguments.types):
+        raise TypingError("call_address: arrays must be contiguous, because the code at the address ignores strides.")
 
     def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
         code, _, packed = values
@@ -221,6 +225,12 @@ def call_address(typing_context, address, result, arguments):  # type: ignore[no
         return builder.call(builder.inttoptr(code, function.as_pointer()), unpacked)
 
     return result(address, result, arguments), generate
+
+
+def _is_contiguous(kind: Any) -> bool:
+    """Return whether a type is no array, or a contiguous one; also for all parts of a tuple."""
+    parts = getattr(kind, "types", ())  # of a tuple
+    return all(map(_is_contiguous, parts)) and (not isinstance(kind, types.Array) or kind.layout == "C")
 
 
 def listed_function(line: str) -> tuple[CompiledFunction, tuple[Any, ...]]:

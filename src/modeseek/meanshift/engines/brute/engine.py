@@ -85,7 +85,9 @@ class BruteWorkspace(MergingWorkspace):
         """Move one point after the other; return the lengths of the shifts."""
         if not self.most_sweeps:
             return super().shift_one_by_one(draws)
-        updates = UpdateBlock(*draws, np.empty(len(draws.indices)))
+        # a policy of the user may return an array with strides, such as that of `np.broadcast_to`
+        indices, bandwidths = map(np.ascontiguousarray, draws)
+        updates = UpdateBlock(indices, bandwidths, np.empty(len(indices)))
         self._apply_sweeps(updates, GIVEN, np.zeros(1), np.empty(len(self._weights)), NO_TEST)
         return updates.lengths
 
