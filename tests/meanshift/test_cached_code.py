@@ -15,17 +15,19 @@ from modeseek.meanshift.chains import Stopping, doubly_stochastic, make_problem,
 from modeseek.meanshift.engines import ENGINES
 from modeseek.meanshift.kernels.profiles import PROFILES
 
-# dimensions for which an engine has different code; the moment tree has polynomial weights only
+# dimensions for which an engine has different code
 DIMENSIONS = {"brute": (2, 5), "neighbor_lists": (2, 40), "moment_tree": (2, 3)}
-PROFILES_OF = {"moment_tree": ("flat", "biweight", "triweight", "quadweight")}
+# profiles for which their code differs most; the moment tree has polynomial weights only
+PROFILES_OF = {"moment_tree": ("biweight", "quadweight")}
+OTHER_PROFILES = ("quadweight", "gaussian")
 
 
 def answers(engine):
     """Return one line with checksums for each profile, dimension and precision."""
     lines = []
     for d in DIMENSIONS[engine]:
-        for profile in PROFILES_OF.get(engine, PROFILES):
-            for dtype in (np.float64, np.float32):
+        for profile in PROFILES_OF.get(engine, OTHER_PROFILES):
+            for dtype in (np.float64, np.float32) if profile == "quadweight" else (np.float64,):
                 points = np.random.default_rng(d).normal(size=(300, d)).astype(dtype)
                 points[::3] += 3.0
                 problem = make_problem(points, profile=profile, engine=engine)
@@ -50,7 +52,7 @@ def test_loaded_code_gives_the_bits_of_compiled_code(engine, tmp_path):
         return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
 
     compiled, loaded = in_a_process(), in_a_process()
-    assert len(compiled) == len(set(compiled)) >= 16
+    assert len(compiled) == len(set(compiled)) == 6
     assert loaded == compiled
 
 
