@@ -21,7 +21,7 @@ def words(strength: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_whitened_rows_have_unit_covariance_within_clusters():
-    """With many rows there is hardly any shrinkage."""
+    """With many rows, the covariance is barely shrunk."""
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], 5000)
     rows = 3.0 * np.eye(4)[labels] + rng.normal(size=(15000, 4)) * [1.0, 2.0, 3.0, 0.5]
