@@ -1,4 +1,4 @@
-"""The registry of file formats, by the endings of file names."""
+"""The registry of file formats, by the endings of file names; each module of a format registers itself."""
 
 from __future__ import annotations
 
