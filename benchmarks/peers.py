@@ -132,9 +132,9 @@ def report(page: Path, rows: list[dict[str, str]], stated: str) -> None:
             for name, (count, own) in threads.items()
         ]
         parts += [
-            f"\n### {data}\n\nCentres in [-{facts.box:g}, {facts.box:g}]^{facts.d}; "
-            f"h = {facts.flat:g} for flat kernels, {facts.smooth:g} for biweight ones, "
-            f"[{facts.h_min:g}, {facts.h_max:g}] with h_inf = {facts.h_inf:g} for DSMS.\n",
+            f"\n### {data}\n\nCentres in [-{facts.box:g}, {facts.box:g}]^{facts.d}. "
+            f"The bandwidth is {facts.flat:g} for flat kernels and {facts.smooth:g} for biweight kernels; "
+            f"DSMS draws it from [{facts.h_min:g}, {facts.h_max:g}], a range that shrinks to h_inf = {facts.h_inf:g}.\n",
             markdown(["method", "threads", *(f"n = {n:,}" for n in sizes)], lines),
         ]
     image = page.parent / "images" / "benchmarks.svg"

@@ -68,7 +68,10 @@ def check_segments(segments: Any, n: int) -> Array:
     far = np.abs(times).max(axis=1) > MAX_TIME
     if far.any():
         row = int(np.argmax(far))
-        raise ValueError(f"segments[{row}] ends at {times[row, 1]:g}: give start and end in seconds.")
+        start, end = times[row]
+        raise ValueError(
+            f"segments[{row}] is from {start:g} to {end:g}, beyond {MAX_TIME:g} s: give start and end in seconds."
+        )
     empty = times[:, 1] <= times[:, 0]
     if empty.any():
         row = int(np.argmax(empty))

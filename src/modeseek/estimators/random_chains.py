@@ -169,10 +169,10 @@ class RandomChainClusterer(ChainClusterer):
         return super()._memory(n, d, itemsize) + several
 
     def _order(self, data: FitData) -> str:
-        """Return the order of updates: "even" instead of "random" for a sketch of many rows.
+        """Return the order in which points are updated: "even" instead of "random" for a sketch of many rows.
 
-        If points were drawn by weight, a cell of a million rows would be updated a million times before a cell of one
-        row.
+        In random order, points are drawn in proportion to their weight: a cell of a million rows would be updated a
+        million times as often as a cell of one row.
         """
         many = data.sketch is not None and data.sketch.weight > self._sketch_config.max_rows
         return "even" if self.order == "random" and many else self.order

@@ -12,7 +12,7 @@ from modeseek.meanshift.types import Draws, ProfileLike, Workspace
 
 
 class LocalFactorError(ValueError):
-    """A local factor is outside its declared bounds, which could make a certificate wrong.
+    """The value of a local factor is outside its declared bounds, so a certificate could be wrong.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def record_paths(
     side: float,
     most_steps: int,
 ) -> ScoutPaths:
-    """Move scouts to their modes and return the cells on their paths.
+    """Move scouts to their modes and return the grid cells that their paths cross.
 
     Cells on paths to two different modes are left out, and so are the paths of scouts that do not arrive.
 

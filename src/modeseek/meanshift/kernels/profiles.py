@@ -152,7 +152,7 @@ class ZeroOutside:
 
 
 def failed_clauses(k: Callable[[Array], Array], weight: Callable[[Array], Array]) -> tuple[list[str], list[str]]:
-    """Check a profile numerically against Definition 1 and the C1 extension, and describe the clauses that fail.
+    """Check numerically whether a profile satisfies Definition 1 and its C1 extension; describe the clauses that fail.
 
     Parameters
     ----------

@@ -128,9 +128,10 @@ def point_placer(spec: KernelSpec) -> Callable[..., Any]:
 
 @cache
 def chains_kernel(spec: KernelSpec) -> Any:
-    """Return the kernel ``(d, reshuffled, problems, chains, results, scratch, queue, flags)``, which runs all chains.
+    """Return the CUDA kernel that runs all chains.
 
-    `reshuffled` is 1 if each sweep visits the points in a new order. `queue` (1,) and `flags` (2,) are zeros.
+    Its arguments are ``(d, reshuffled, problems, chains, results, scratch, queue, flags)``. `reshuffled` is 1 if each
+    sweep visits the points in a new order. `queue` and `flags`, of shapes (1,) and (2,), must be zeros.
     """
     dim, threads, in_shared = spec.dim, spec.threads, spec.shared
     block = block_of(threads)
