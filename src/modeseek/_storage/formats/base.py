@@ -137,8 +137,8 @@ class NumericFormat(Format):
             instead = "write .csv or .parquet."
             if content.is_respelled and (content & Content.TEXT or unique not in spec.features):
                 raise DataError(
-                    f"cannot write '{target}': {self.name} stores float64 numbers only, so the text of column '{name}' "
-                    f"would change, such as 1.10 to 1.1; {instead}"
+                    f"cannot write '{target}': {self.name} holds numbers (float64), and they would change the text of "
+                    f"column '{name}', such as 1.10 to 1.1; {instead}"
                 )
             if content & Content.TEXT:
                 raise DataError(
