@@ -133,8 +133,8 @@ def report(page: Path, rows: list[dict[str, str]], stated: str) -> None:
         ]
         parts += [
             f"\n### {data}\n\nCentres in [-{facts.box:g}, {facts.box:g}]^{facts.d}. "
-            f"The bandwidth is {facts.flat:g} for flat kernels and {facts.smooth:g} for biweight kernels; "
-            f"DSMS draws it from [{facts.h_min:g}, {facts.h_max:g}], a range that shrinks to h_inf = {facts.h_inf:g}.\n",
+            f"The bandwidth is {facts.flat:g} for flat kernels and {facts.smooth:g} for biweight kernels; DSMS draws "
+            f"it from [{facts.h_min:g}, {facts.h_max:g}], a range that shrinks to h_inf = {facts.h_inf:g}.\n",
             markdown(["method", "threads", *(f"n = {n:,}" for n in sizes)], lines),
         ]
     image = page.parent / "images" / "benchmarks.svg"
